@@ -252,10 +252,10 @@ def _check_noise(spoken: set[str], assumed: Iterable[Assumption], settings: Mapp
 def _convexity(assumed: Iterable[Assumption], *, alone: bool) -> str:
     """Which constant of the classics mu is; empty where nothing says it."""
     assumed = {*assumed}
-    if {Assumption.CLIENTS_STRONG_CONVEXITY} & assumed:
-        return "mu" if alone else "mu_c"
     if {Assumption.STRONG_CONVEXITY, Assumption.STRONGLY_MONOTONE_OPERATOR} & assumed:
         return "mu"
+    if Assumption.CLIENTS_STRONG_CONVEXITY in assumed:
+        return "mu" if alone else "mu_c"
     return "mu_PL" if Assumption.POLYAK_LOJASIEWICZ in assumed else ""
 
 

@@ -29,18 +29,19 @@ _MOST = 8
 
 
 def summands(claim: Claim) -> tuple[sp.Expr, ...]:
-    """The terms of a right side; of a single one its summands, multiplied out where it is a product."""
+    """The terms of a right side; of a single one its summands, multiplied out where it is a product or a square."""
     terms = tuple(claim.terms.values())
     return terms if len(terms) > 1 else _summands(*terms)
 
 
 @functools.cache
 def _summands(term: sp.Expr) -> tuple[sp.Expr, ...]:
-    whole = sp.Add.make_args(term)
-    parts = whole if len(whole) > 1 else sp.Add.make_args(sp.expand_mul(term))
-    # What is subtracted is no part of a bound on its own.
-    apart = len(parts) <= _MOST and all(part.as_coeff_Mul()[0].is_positive for part in parts)
-    return tuple(parts) if apart else (term,)
+    written = sp.expand_multinomial(term, deep=False)
+    for parts in map(sp.Add.make_args, (term, sp.expand_mul(written), written)):
+        # What is subtracted is no part of a bound on its own.
+        if 1 < len(parts) <= _MOST and all(part.as_coeff_Mul()[0].is_positive for part in parts):
+            return tuple(parts)
+    return (term,)
 
 
 def is_bilevel(statement: Statement) -> bool:

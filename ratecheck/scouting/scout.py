@@ -646,7 +646,7 @@ class Scout:
             known = np.isfinite(np.where(inside, gap, 0.0)).all(axis=1) & inside.any(axis=1)
             return np.where(inside, gap, np.inf).argmin(axis=1), np.asarray(known)
         # Where both sides are no more than what rounding leaves of larger ones before, nothing is known.
-        top = np.maximum.accumulate(np.where(inside & np.isfinite(size), size, 0.0), axis=1)
+        top = np.maximum.accumulate(np.where((rounds < T[:, None]) & np.isfinite(size), size, 0.0), axis=1)
         inside &= size > _LOST * top
         place = np.where(inside, gap / np.maximum(size, 1e-300), -np.inf).argmax(axis=1)
         return place, np.asarray(inside.any(axis=1))
