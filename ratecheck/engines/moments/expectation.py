@@ -414,6 +414,8 @@ class Moments:
         self.n, self.distinct = setup.problem.n, setup.problem.distinct
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.distinct * self.client + 1
+        # How many clients there are of each that is followed.
+        self.counts = np.ones(self.distinct)
         self.measured = setup.operator(setup.algorithm.record_oracle)
         self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.distinct, -1)
@@ -766,6 +768,18 @@ class Moments:
         The first entry is what a product is divided by.
         """
         return [(self.n, left, right)]
+
+    def seen(self, i: int) -> NDArray[np.intp]:
+        """Positions in z of what `of_clients` makes of maps of y_i."""
+        return self.inputs(i)
+
+    def of_clients(self, i: int, rows: Array) -> list[Array]:
+        """Maps of z that have, in all, the squares of a map of y_i at all clients that i stands for."""
+        return [rows]
+
+    def starts_of(self, i: int) -> Array:
+        """The starting points (clients, d) of those."""
+        return self.setup.point[i : i + 1]
 
     def gradient_rows(self, i: int) -> Array:
         """The answer of client i's measured oracle at the recorded point, as a matrix (d, size) on z."""
