@@ -261,6 +261,25 @@ def test_quantities_of_lemmas_are_sums_over_shared_and_personal_variables(trace)
         np.testing.assert_allclose(found.records[name], values, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("trace", [Uniform(24, 8), Trace(np.add.outer(range(5), range(24)) % 2 == 0)])
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_quantities_of_lemmas_are_known_by_types_of_clients(trace, kinds):
+    """Clients with one of two Hessians that couple both blocks, which differ in slopes, beside clients one by one."""
+    rng, run = np.random.default_rng(7), personal(trace=trace)
+    A = rng.standard_normal((kinds, 10, 10))
+    H = (np.eye(10) + A @ A.swapaxes(1, 2) / 10)[np.arange(24) // 4 % 2 % kinds]
+    problem = Quadratic(H / np.linalg.norm(H, 2, axis=(1, 2)).max(), rng.standard_normal((24, 10)), 5)
+    run = replace(run, problem=problem, records=("G_u", "G_v", "B"))
+    names = lemmas.NAMES - frozenset().union(*lemmas.VECTORS)
+    assert alike.pays(run)
+    found, known = lemmas.expect(run, names, recursion=alike.moments), lemmas.expect(run, names)
+    assert found.records.keys() == known.records.keys() >= names
+    for name, values in known.records.items():
+        assert (np.abs(found.records[name] - values) <= found.errors[name] + known.errors[name]).all(), name
+        np.testing.assert_allclose(found.records[name], values, rtol=1e-9, atol=1e-12)
+        assert (found.errors[name] <= 1e-6 * (1e-3 + np.abs(values))).all(), name
+
+
 @pytest.mark.parametrize("run", [personal(coupling=0.5), personal(n=6)])
 def test_quantities_of_lemmas_are_those_of_the_whole_where_variables_are_coupled_or_clients_few(run):
     """Coupled variables, and six clients, are followed as a whole."""

@@ -13,7 +13,7 @@ from ratecheck.engines.engine import Engine, objection
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import expectation, lemmas, quantities
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.types import fastest, populations, separate
+from ratecheck.engines.types import alike, fastest, populations, separate
 from ratecheck.engines.wanted import Wanted
 from ratecheck.errors import InputError
 
@@ -64,7 +64,8 @@ def _of_lemmas(setup: Setup, names: frozenset[str], progress: Progress | None) -
 
     def followed(k: int, run: Setup) -> Expectation:
         told = None if progress is None else lambda share: progress((k + share) / len(runs))
-        return lemmas.expect(run, names, progress=told)
+        recursion = alike.moments if alike.pays(run) else None
+        return lemmas.expect(run, names, recursion=recursion, progress=told)
 
     return separate.together(followed(k, run) for k, run in enumerate(runs))
 

@@ -32,7 +32,17 @@ from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.coefficients import CoefficientReader
 from ratecheck.engines.moments.counts import count_probabilities, inclusion_by_count
-from ratecheck.engines.moments.moment import EPS, TINY, LocalMoments, Moment, columns, majorant, squares, turned
+from ratecheck.engines.moments.moment import (
+    EPS,
+    TINY,
+    LocalMoments,
+    Moment,
+    MomentForms,
+    columns,
+    majorant,
+    squares,
+    turned,
+)
 from ratecheck.engines.moments.roundmap import (
     BlockMixing,
     BlockRound,
@@ -50,9 +60,6 @@ from ratecheck.participation.model.law import Clients, Multinomial, Sets, Subset
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
 _KEPT_MAPS, KEPT_INCREMENTS = 64, 1024
-
-# Forms of at most one in so many entries of the state are evaluated at these alone.
-_FEW = 4
 
 
 def check_affine_gradients(setup: Setup) -> None:
@@ -162,9 +169,9 @@ class Recorder:
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
         # Quantities that are made of squares: the others have no form.
         self._squared = np.flatnonzero(self._shares.any(axis=(*range(self._shares.ndim - 2), -1)))
-        self._forms = _Forms.of(self._squares(self._owner))
+        self._forms = MomentForms.of(self._squares(self._owner))
         positive = bool((self._owner >= 0).all())
-        self._above = self._forms if positive else _Forms.of(self._squares(self._shares))
+        self._above = self._forms if positive else MomentForms.of(self._squares(self._shares))
 
     def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
         """Rows, their sizes and their weights in the quantities, and the products."""
@@ -241,7 +248,7 @@ class Recorder:
             forms.append((turned(rows * weight[..., used, None]) @ rows).ravel())
         return np.array(forms).reshape(len(forms), -1 if forms else 0)
 
-    def _evaluated(self, forms: _Forms, matrix: Array) -> Array:
+    def _evaluated(self, forms: MomentForms, matrix: Array) -> Array:
         """<form, matrix> of every quantity."""
         parts = self._rows.ndim
         found = np.zeros((*matrix.shape[:-parts], len(self.names)))
@@ -321,26 +328,6 @@ class Recorder:
 
 
 @dataclass(frozen=True)
-class _Forms:
-    """Forms by the entries of a matrix that they speak of, which are those ``at``, or all of them."""
-
-    entries: Array
-    at: NDArray[np.intp] | None
-
-    @classmethod
-    def of(cls, forms: Array) -> _Forms:
-        """Forms (quantities, entries): what is recorded of a server speaks of a few entries of the state."""
-        used = columns(forms)
-        return cls(forms[:, used], used) if _FEW * len(used) < forms.shape[1] else cls(forms, None)
-
-    def on(self, matrices: Array) -> Array:
-        """<form, matrix> of each, for the entries (..., entries) of matrices."""
-        entries = matrices if self.at is None else matrices[..., self.at]
-        # Matrix by matrix: what is found of one does not depend on the others.
-        return np.asarray((self.entries @ entries[..., None])[..., 0])
-
-
-@dataclass(frozen=True)
 class Centred:
     """Forms of the quantities, by the entries on and above the diagonal, and nonnegative ones that bound them.
 
@@ -414,6 +401,8 @@ class Moments:
         self.n, self.distinct = setup.problem.n, setup.problem.distinct
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.distinct * self.client + 1
+        # How many clients there are of each that is followed.
+        self.counts = np.ones(self.distinct)
         self.measured = setup.operator(setup.algorithm.record_oracle)
         self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.distinct, -1)
@@ -766,6 +755,18 @@ class Moments:
         The first entry is what a product is divided by.
         """
         return [(self.n, left, right)]
+
+    def seen(self, i: int) -> NDArray[np.intp]:
+        """Positions in z of what `of_clients` makes of maps of y_i."""
+        return self.inputs(i)
+
+    def of_clients(self, i: int, rows: Array) -> list[Array]:
+        """Maps of z that have, in all, the squares of a map of y_i at all clients that i stands for."""
+        return [rows]
+
+    def starts_of(self, i: int) -> Array:
+        """The starting points (clients, d) of those."""
+        return self.setup.point[i : i + 1]
 
     def gradient_rows(self, i: int) -> Array:
         """The answer of client i's measured oracle at the recorded point, as a matrix (d, size) on z."""

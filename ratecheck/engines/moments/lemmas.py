@@ -46,11 +46,18 @@ _CHANGES = frozenset({"descent", "inner_u", "inner_v", "du2", "dv2"})
 _STEPS = ("gamma_u", "eta_u", "gamma_v", "eta_v")
 
 
-def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress | None = None) -> Expectation:
+def expect(
+    setup: Setup,
+    names: Collection[str] = NAMES,
+    *,
+    recursion: Callable[[Setup], Moments] | None = None,
+    progress: Progress | None = None,
+) -> Expectation:
     """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
 
     Those among the ``names``, and the records. T_1u ... T_2v are those of methods with the step sizes gamma and eta of
-    both blocks. S_3u and C, which are about iterates of earlier rounds, make the state three times as large.
+    both blocks. S_3u and C, which are about iterates of earlier rounds, make the state three times as large. Clients
+    are followed one by one, or by a ``recursion`` of types of them.
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
@@ -68,8 +75,8 @@ def expect(setup: Setup, names: Collection[str] = NAMES, *, progress: Progress |
     method = replace(setup.method, algorithm=Remembering(setup.algorithm)) if remembers else setup.method
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        kind = Moments if setup.sizes[U] or _served(setup) else _Personal
-        moments = kind(replace(setup, method=method, records=RECORDS))
+        one_by_one = Moments if setup.sizes[U] or _served(setup) else _Personal
+        moments = (recursion or one_by_one)(replace(setup, method=method, records=RECORDS))
         probe = _Probe(moments, frozenset(names), remembers=remembers)
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
@@ -189,20 +196,23 @@ class _Probe:
     def __init__(self, moments: Moments, names: frozenset[str], *, remembers: bool) -> None:
         self.moments, self._names, self.remembers = moments, names, remembers
         self.setup = moments.setup
-        assert moments.setup.problem.quadratic is not None
-        self.problem = moments.setup.problem.quadratic
-        self.locals = [self._local(i) for i in range(moments.n)]
-        self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
-        self.points = [self._point_rows(i) for i in range(moments.n)]
+        quadratic = moments.setup.problem.representatives.quadratic
+        assert quadratic is not None
+        self.problem = quadratic
+        every = range(moments.distinct)
+        self.locals = [self._local(i) for i in every]
+        self.gradients = [moments.gradient_rows(i) for i in every]
+        self.points = [moments.point_rows(i) for i in every]
         self.recorder = Recorder(moments)
-        self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
-        self.sum_sizes = [self._lift(i, self._gradient_sum_size(i)) for i in range(moments.n)]
+        self.sums = [self._gradient_sum(i) for i in every]
+        self.sum_sizes = [self._gradient_sum_size(i) for i in every]
         pairs = list(zip(self.problem.H, self.locals, strict=True))
         self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
         self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
-        squares = [self.setup.K * float(point @ point) for point in self.setup.point]
+        squares = [self.setup.K * float((moments.starts_of(i) ** 2).sum()) for i in every]
         self._displacement: Displacement | None = None
-        self.last_square: list[Number] = [(square, 4 * self.problem.d * EPS * square) for square in squares]
+        unit = 4 * (self.problem.d + int(moments.counts.max()))
+        self.last_square: list[Number] = [(square, unit * EPS * square) for square in squares]
 
     def _local(self, i: int) -> _Local:
         d, K = self.problem.d, self.setup.K
@@ -247,21 +257,20 @@ class _Probe:
         lifted[:, self.moments.inputs(i)] = rows
         return lifted
 
-    def _point_rows(self, i: int) -> Array:
-        """The iterate (u, v_i) as a map of z."""
-        return self.moments.point_rows(i)
+    def _slope_rows(self, i: int) -> Array:
+        """The constant g_i of the gradient as a map of z: a number, or an entry of the state."""
+        rows = self.moments.slope_rows(i)
+        rows[:, -1] = self.problem.g[i]
+        return rows
 
     def _gradient_sum(self, i: int) -> Array:
-        """Mean of sum_k grad f_i(l_ik) as a map of y_i."""
-        rows = self.problem.H[i] @ self.locals[i].point_sum
-        rows[:, -1] -= self.setup.K * self.problem.g[i]
-        return rows
+        """Mean of sum_k grad f_i(l_ik) as a map of z."""
+        return self._lift(i, self.problem.H[i] @ self.locals[i].point_sum) - self.setup.K * self._slope_rows(i)
 
     def _gradient_sum_size(self, i: int) -> Array:
         """Size of the terms of it."""
-        rows = np.abs(self.problem.H[i]) @ self.locals[i].point_sum_size
-        rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
-        return rows
+        size = self._lift(i, np.abs(self.problem.H[i]) @ self.locals[i].point_sum_size)
+        return size + self.setup.K * np.abs(self._slope_rows(i))
 
     def _controlled(self, i: int) -> Sized:
         """Sum over k of grad f_i(l_ik) less that at the remembered local iterates, as a map of z: its slope cancels."""
@@ -270,47 +279,74 @@ class _Probe:
         return H @ (self._lift(i, local.point_sum) - last), np.abs(H) @ size
 
     def _last_rows(self, i: int) -> Array:
-        """The remembered sum of local iterates as a map of z: the client's last variable of each space."""
-        client = self.moments.rounds_of.client
-        start = self.moments.server + i * self.moments.client
-        columns = np.concatenate(
-            [client.variable(block, count - 1) for block, count in enumerate(client.counts.by_block)]
-        )
-        rows = np.zeros((self.problem.d, self.moments.size))
-        rows[np.arange(self.problem.d), start + columns] = 1.0
-        return rows
+        """The remembered sum of local iterates as a map of z."""
+        blocks = [block for block, size in self.setup.sizes.items() if size]
+        return np.concatenate([self.moments.variable_rows(f"last_{block}", i) for block in blocks])
 
     @cached_property
     def _earlier(self) -> tuple[WideRows, Sized]:
         """Gradients less those at what is remembered, as `Parts.apart`, and what is remembered, as a map of y_i."""
-        n = self.moments.n
-        controlled = WideRows(*_apart([self._controlled(i) for i in range(n)], self.problem.d_u))
-        return controlled, _own(self._parts.own, [(rows, rows) for rows in map(self._last_rows, range(n))])
+        every = range(self.moments.distinct)
+        controlled = WideRows(*self._apart([self._controlled(i) for i in every]))
+        return controlled, self._own([(rows, rows) for rows in map(self._last_rows, every)])
+
+    def _own(self, maps: Iterable[Sized]) -> Sized:
+        """Maps of every client's y_i as a stack of maps of what is `Moments.seen` of each."""
+        found = []
+        for i, each in enumerate(maps):
+            at = self.moments.seen(i)
+            of_type = zip(*(self.moments.of_clients(i, side) for side in each), strict=True)
+            found += [(rows[:, at], sizes[:, at]) for rows, sizes in of_type]
+        return _stacked(found)
+
+    def _lifted(self, maps: Iterable[Sized]) -> Sized:
+        """The same of maps of y_i."""
+        return self._own((self._lift(i, rows), self._lift(i, sizes)) for i, (rows, sizes) in enumerate(maps))
+
+    def _wide(self, maps: Iterable[Array]) -> WideRows:
+        """Maps of every client's y_i, one after the other."""
+        return WideRows(
+            np.concatenate([rows for i, each in enumerate(maps) for rows in self.moments.of_clients(i, each)])
+        )
+
+    def _apart(self, maps: Sequence[Sized]) -> Sized:
+        """The shared rows of every client's map less their mean, one client after the other."""
+        shared = [_cut(each, slice(self.problem.d_u)) for each in maps]
+        mean, size = (self.moments.mean([each[k] for each in shared]) for k in (0, 1))
+        rows, sizes = [], []
+        of = self.moments.of_clients
+        for i, (each, large) in enumerate(shared):
+            # How clients of a type differ has nothing to do with the mean.
+            rows += [of(i, each - mean)[0], *of(i, each)[1:]]
+            sizes += [of(i, large + size)[0], *of(i, large)[1:]]
+        return np.concatenate(rows), np.concatenate(sizes)
 
     @cached_property
     def _parts(self) -> Parts:
         """Maps of all clients, one after the other, and those of y_i as a stack over the clients."""
-        d_u, every = self.problem.d_u, range(self.moments.n)
+        d_u, moments, counts = self.problem.d_u, self.moments, self.moments.counts
         gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
         sums = list(zip(self.sums, self.sum_sizes, strict=True))
-        own = np.stack([self.moments.inputs(i) for i in every])
+        owners = [i for i, rows in enumerate(self.points) for _ in moments.of_clients(i, rows)]
+        noises = list(zip(counts, self.noise, self.noise_sizes, strict=True))
         return Parts(
-            own,
-            mean_u=_over(np.mean, gradients, slice(d_u)),
-            total=_over(np.sum, sums, slice(d_u)),
-            gradients_v=_own(own, [_cut(each, slice(d_u, None)) for each in gradients]),
-            sums_v=_own(own, [_cut(each, slice(d_u, None)) for each in sums]),
-            apart=WideRows(*_apart(sums, d_u)),
-            iterates=_stacked([_squares_of(local.points, local.sizes) for local in self.locals]),
-            drifts=_stacked([_squares_of(local.drifts, local.drift_sizes) for local in self.locals]),
-            points=_own(own, [(rows, np.abs(rows)) for rows in self.points]),
-            rows_v=WideRows(np.concatenate([each[d_u:] for each, _ in gradients])),
-            moved=WideRows(np.concatenate(self.points)),
+            np.array(owners),
+            np.stack([moments.seen(i) for i in owners]),
+            mean_u=(moments.mean([rows[:d_u] for rows, _ in gradients]), moments.mean([e[:d_u] for _, e in gradients])),
+            total=_added([(N * rows[:d_u], N * e[:d_u]) for N, (rows, e) in zip(counts, sums, strict=True)]),
+            gradients_v=self._own(_cut(each, slice(d_u, None)) for each in gradients),
+            sums_v=self._own(_cut(each, slice(d_u, None)) for each in sums),
+            apart=WideRows(*self._apart(sums)),
+            iterates=self._lifted(_squares_of(local.points, local.sizes) for local in self.locals),
+            drifts=self._lifted(_squares_of(local.drifts, local.drift_sizes) for local in self.locals),
+            points=self._own((rows, np.abs(rows)) for rows in self.points),
+            rows_v=self._wide(rows[d_u:] for rows, _ in gradients),
+            moved=self._wide(self.points),
             moved_u=WideRows(self.points[0][:d_u]),
-            moved_v=WideRows(np.concatenate([each[d_u:] for each in self.points])),
-            bent=WideRows(np.concatenate([H @ each for H, each in zip(self.problem.H, self.points, strict=True)])),
-            noise_u=_sum(_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
-            noise_v=_sum(_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)),
+            moved_v=self._wide(rows[d_u:] for rows in self.points),
+            bent=self._wide(H @ rows for H, rows in zip(self.problem.H, self.points, strict=True)),
+            noise_u=_sum(_scaled(N, _noise(c, e, slice(d_u))) for N, c, e in noises),
+            noise_v=_sum(_scaled(N, _noise(c, e, slice(d_u, None))) for N, c, e in noises),
         )
 
     def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
@@ -353,7 +389,8 @@ class _Probe:
 
     def _drift(self, own: LocalMoments) -> Number:
         drifts = self._parts.drifts
-        return _sum([_all(own.inner(drifts, drifts)), *(local.noise for local in self.locals)])
+        noises = zip(self.moments.counts, self.locals, strict=True)
+        return _sum([_all(own.inner(drifts, drifts)), *(_scaled(N, local.noise) for N, local in noises)])
 
     def _gradient_size(self, i: int) -> Array:
         rows = np.abs(self.gradients[i])
@@ -378,9 +415,12 @@ class _Probe:
         """Expected square of the remembered iterates after round t."""
         trace = self.setup.trace
         values, errors = own.inner(self._parts.iterates, self._parts.iterates)
-        for i, each in enumerate(zip(values, errors, strict=True)):
+        for i, N in enumerate(self.moments.counts):
             share = trace.rate if self.moments.fixed is None else float(self.moments.fixed[t, i])
-            fresh = _sum([(float(each[0]), float(each[1])), self.locals[i].noise])
+            mine = self._parts.owners == i
+            fresh = _sum(
+                [*zip(values[mine].tolist(), errors[mine].tolist(), strict=True), _scaled(N, self.locals[i].noise)]
+            )
             self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 
     def _changes(self, moment: Moment, round_map: RoundMap) -> Record:
@@ -412,12 +452,13 @@ class Parts:
     """The maps of which quantities are made, with the sizes of their terms.
 
     On z: ``mean_u`` and ``total``, gradients of u and their sums over the local steps; ``apart``, one
-    client after the other, less the mean. As stacks over the clients on y_i, whose positions are ``own``: the
-    gradients and sums of v, all local iterates, how far they drift, and points. ``rows_v`` are the
-    gradients of v on z. All clients' points are ``moved`` on z, H_i times them ``bent``, those of v ``moved_v``, and
-    ``moved_u`` is that of u.
+    client after the other, less the mean. As stacks on what is seen of clients, at positions ``own``, each part being
+    of one of the ``owners``: the gradients and sums of v, all local iterates, how far they drift, and points.
+    ``rows_v`` are the gradients of v on z. All clients' points are ``moved`` on z, H_i times them ``bent``, those of v
+    ``moved_v``, and ``moved_u`` is that of u.
     """
 
+    owners: NDArray[np.intp]
     own: NDArray[np.intp]
     mean_u: Sized
     total: Sized
@@ -441,17 +482,6 @@ def _stacked(maps: Sequence[Sized]) -> Sized:
     return np.stack([rows for rows, _ in maps]), np.stack([sizes for _, sizes in maps])
 
 
-def _own(own: NDArray[np.intp], maps: Sequence[Sized]) -> Sized:
-    """Maps of z that speak of y_i alone, as a stack of maps of y_i."""
-    return _stacked([(rows[:, at], sizes[:, at]) for at, (rows, sizes) in zip(own, maps, strict=True)])
-
-
-def _apart(maps: Sequence[Sized], d_u: int) -> Sized:
-    """The first rows of every client's map less their mean, one client after the other."""
-    mean, size = _over(np.mean, maps, slice(d_u))
-    return np.concatenate([s[:d_u] - mean for s, _ in maps]), np.concatenate([more[:d_u] + size for _, more in maps])
-
-
 def _squares_of(rows: Array, sizes: Array) -> Sized:
     """Rows with the same squares, as many as there are columns at most; a column is rounded as a whole."""
     if len(rows) <= rows.shape[1] + 1:
@@ -462,10 +492,10 @@ def _squares_of(rows: Array, sizes: Array) -> Sized:
     return factor, np.broadcast_to(large / math.sqrt(len(factor)), factor.shape)
 
 
-def _over(how: Callable[..., Array], pairs: Sequence[Sized], part: slice) -> Sized:
-    """Sum or mean over clients of part of their rows."""
-    rows, sizes = zip(*pairs, strict=True)
-    return how([each[part] for each in rows], axis=0), how([each[part] for each in sizes], axis=0)
+def _added(maps: Sequence[Sized]) -> Sized:
+    """The sum of maps."""
+    rows, sizes = zip(*maps, strict=True)
+    return np.sum(rows, axis=0), np.sum(sizes, axis=0)
 
 
 def _cut(rows: Sized, part: slice) -> Sized:

@@ -22,8 +22,8 @@ EPS = float(np.finfo(float).eps)
 # Below it products leave the range in which floats have all their digits.
 TINY = 1e-305
 SMALL = 1e-150
-# A form of at most one entry in so many is taken at these alone.
-_SPARSE = 16
+# A form of at most one entry in so many is taken at these alone; forms that speak of one in so many, together.
+_SPARSE, _FEW = 16, 4
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,26 @@ class MomentForm:
         if self._at is None:
             return paired(self.matrix, other)
         return float((self._entries * other.ravel()[self._at]).sum())
+
+
+@dataclass(frozen=True)
+class MomentForms:
+    """Forms by the entries of a matrix that they speak of, which are those ``at``, or all of them."""
+
+    entries: Array
+    at: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, forms: Array) -> MomentForms:
+        """Forms (quantities, entries): what is recorded of a server speaks of a few entries of the state."""
+        used = columns(forms)
+        return cls(forms[:, used], used) if _FEW * len(used) < forms.shape[1] else cls(forms, None)
+
+    def on(self, matrices: Array) -> Array:
+        """<form, matrix> of each, for the entries (..., entries) of matrices."""
+        entries = matrices if self.at is None else matrices[..., self.at]
+        # Matrix by matrix: what is found of one does not depend on the others.
+        return np.asarray((self.entries @ entries[..., None])[..., 0])
 
 
 class WideRows:

@@ -177,6 +177,10 @@ class SlopedMoments(Moments):
         ]
         return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
 
+    def starts_of(self, i: int) -> Array:
+        """See `Moments.starts_of`."""
+        return self.original.point[self.members[i]]
+
     def states(self) -> tuple[Start, Array, Array]:
         """The server's start, and the mean states (n, client) of the clients with the size of their terms."""
         setup = self.original.at(0)

@@ -186,6 +186,22 @@ class PopulationMoments(Moments):
                 summands.append((self.n / (N - 1), *apart))
         return summands
 
+    def seen(self, i: int) -> NDArray[np.intp]:
+        """See `Moments.seen`: the mean state of the type, and how clients differ from it."""
+        return np.concatenate([self.inputs(i), self.spread_of(i)])
+
+    def of_clients(self, i: int, rows: Array) -> list[Array]:
+        """See `Moments.of_clients`: N times that of the mean state, N - 1 times that of what clients differ from it."""
+        N, found = self.counts[i], np.zeros_like(rows)
+        if N == 1:
+            return [rows]
+        found[:, self.spread_of(i)] = rows[:, self.inputs(i)[self.server : -1]]
+        return [math.sqrt(N) * rows, math.sqrt(N - 1) * found]
+
+    def starts_of(self, i: int) -> Array:
+        """See `Moments.starts_of`: the same for all clients of a type."""
+        return np.repeat(self.setup.point[i : i + 1], int(self.counts[i]), axis=0)
+
     # --- The start ---
 
     def start(self) -> Moment:
