@@ -124,7 +124,8 @@ def covered(statement: Statement) -> Method:
     if method is not None and method.algorithm.bilevel:
         order = "simfbo/theorem-2-order" if statement.algorithm == "shrofbo" else "simfbo/theorem-1-order"
         raise InputError(
-            f"{statement.key}: hard instances of bilevel runs are known for the printed orders, see {order}"
+            f"{statement.key} bounds runs on two levels, and hard instances of such runs are known for what their "
+            f"papers print as orders alone: try {order}"
         )
     if method is None or (method.algorithm.oracle == "prox" and not flame.covers(statement)):
         raise InputError(f"{statement.key} is about no run that hard instances are known for")

@@ -138,3 +138,47 @@ def mix_clients(ends, neighbours, shares, x, mixed):
             j, share = neighbours[e], shares[e]
             for column in range(mixed.shape[1]):
                 mixed[i, column] += share * x[j, column]
+
+
+@kernel
+def so_far(row, largest):
+    """The largest of an earlier maximum and the sizes of a row (d,); NaN where there is one, as in `numpy.maximum`."""
+    for value in row:
+        if not np.isnan(largest) and not abs(value) <= largest:
+            largest = abs(value)
+    return largest
+
+
+@kernel
+def nudge_points(x, numbers, firsts, lanes, sizes, largest, out):
+    """Fill out (R, d) with x, moved by shares of the largest coordinate so far in its replicate, ``largest`` (B,).
+
+    The shares are ``sizes`` (B,) times ``numbers``: client by client those of points and then those of gradients,
+    (d, replicates) each.
+    """
+    d = x.shape[1]
+    for c in range(len(firsts) - 1):
+        first, count = firsts[c], firsts[c + 1] - firsts[c]
+        for row in range(first, firsts[c + 1]):
+            lane = lanes[row]
+            largest[lane] = so_far(x[row], largest[lane])
+            for j in range(d):
+                share = numbers[2 * d * first + j * count + row - first]
+                out[row, j] = x[row, j] + share * (sizes[lane] * largest[lane])
+
+
+@kernel
+def nudge_gradients(g, numbers, firsts, lanes, sizes, zero, largest):
+    """Move coordinates of g (R, d) by shares of themselves, as `nudge_points` does; what is small then becomes 0.
+
+    That is up to the share ``zero`` (B,) of the largest coordinate so far, ``largest`` (B,).
+    """
+    d = g.shape[1]
+    for c in range(len(firsts) - 1):
+        first, count = firsts[c], firsts[c + 1] - firsts[c]
+        for row in range(first, firsts[c + 1]):
+            lane = lanes[row]
+            largest[lane] = so_far(g[row], largest[lane])
+            for j in range(d):
+                moved = g[row, j] * (1 + numbers[2 * d * first + (d + j) * count + row - first] * sizes[lane])
+                g[row, j] = 0.0 if abs(moved) <= zero[lane] * largest[lane] else moved

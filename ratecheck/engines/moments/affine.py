@@ -25,6 +25,8 @@ from ratecheck.engines.moments.composed import AffineBlocks, AffineMap
 from ratecheck.engines.setup import Setup
 
 _EPS = float(np.finfo(float).eps)
+# Clients and delays whose tables are kept.
+_KEPT_TABLES = 4096
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,20 @@ class AffineRounds:
         self.tables = CoefficientReader(setup) if tables is None else tables
         self._alike = setup.alike
         self._matrices: dict[tuple[Any, ...], Array] = {}
+        self._read: dict[tuple[int, float], ClientTables] = {}
         sizes = tuple(setup.sizes.values())
         self.server, self.client, self.local, self.message, self.point = (
             Layout(counts, sizes)
             for counts in (maps.server, maps.client, maps.local, maps.message, Counts((1,) * len(sizes)))
         )
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """For each client the first one whose parameters and oracle are the same, and so its round."""
+        numbers = (self.M, self.c, self.M_error, self.c_error)
+        known: dict[tuple[Any, ...], int] = {}
+        own = ((i,) if not self._alike else tuple(each[i].tobytes() for each in numbers) for i in range(len(self.M)))
+        return [known.setdefault(key, i) for i, key in enumerate(own)]
 
     def _matrix(
         self,
@@ -236,6 +247,15 @@ class AffineRounds:
         )
 
     def _tables_of(self, i: int, delay: float) -> ClientTables:
+        # Few numbers, which clients share where they are alike.
+        key = 0 if self._alike else i, delay
+        if key not in self._read:
+            if len(self._read) == _KEPT_TABLES:
+                self._read.clear()
+            self._read[key] = self._tables_read(*key)
+        return self._read[key]
+
+    def _tables_read(self, i: int, delay: float) -> ClientTables:
         begun, found = self.begin(i, delay), []
         for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
             load = self._matrix("local", i, outputs, self.local, row=row)
@@ -255,21 +275,24 @@ class AffineRounds:
         change, noise, error = (np.zeros((n, size, size)) for _ in range(3))
         off, rough = (np.zeros((n, size)) for _ in range(2))
         found = change, noise, error, off, rough
-        firsts = [self.local_change(i) for i in range(n)]
-        blocks = self._blocks(firsts)
+        own = sorted(set(self.firsts))
+        firsts = {i: self.local_change(i) for i in own}
+        blocks = self._blocks([*firsts.values()])
         # Clients that repeat one step equally often go together.
-        alone = [len(self.tables.client(i).changes) > 1 for i in range(n)]
-        together = {int(K): [i for i in range(n) if steps[i] == K and not alone[i]] for K in np.unique(steps)}
+        alone = [i for i in own if len(self.tables.client(i).changes) > 1]
+        together = {int(K): [i for i in own if steps[i] == K and i not in alone] for K in np.unique(steps)}
         for K, members in together.items():
             if members:
                 step = AffineMap.step(blocks, *(np.stack([firsts[i][k] for i in members]) for k in range(3)))
                 _store(found, members, step.repeated(K))
-        for i in np.flatnonzero(alone):
+        for i in alone:
             total = _single(blocks, firsts[i])
             for k in range(1, int(steps[i])):
-                total = _single(blocks, self.local_change(int(i), k)).after(total)
-            _store(found, [int(i)], total)
-        return found
+                total = _single(blocks, self.local_change(i, k)).after(total)
+            _store(found, [i], total)
+        if len(own) == n:
+            return found
+        return change[self.firsts], noise[self.firsts], error[self.firsts], off[self.firsts], rough[self.firsts]
 
     def _blocks(self, steps: Sequence[tuple[Array, Array, Array]]) -> AffineBlocks:
         """How local variables act on one another, at any client."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.affine import AffineRounds, ClientRound, ClientTables
+from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.expectation import KEPT_INCREMENTS, Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
@@ -69,7 +69,11 @@ class StackedRounds(AffineRounds):
     def __init__(self, lines: Sequence[Moments]) -> None:
         super().__init__(lines[0].setup, lines[0].rounds_of.tables)
         self._lines = lines
-        self._read: dict[tuple[int, float], ClientTables] = {}
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """Every client itself: the run on one coordinate does not know the others."""
+        return [*range(self.setup.problem.distinct)]
 
     @cached_property
     def all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
@@ -92,13 +96,6 @@ class StackedRounds(AffineRounds):
         ]
         at = [i for i, _ in members]
         return self._whole([part[at] for part in self.all_steps], (np.stack(begun)[:, None], parts))
-
-    def _tables_of(self, i: int, delay: float) -> ClientTables:
-        # Few numbers, which clients share where they are alike.
-        key = 0 if self._alike else i, delay
-        if key not in self._read:
-            self._read[key] = super()._tables_of(i, delay)
-        return self._read[key]
 
 
 class CoordinateMoments(Moments):

@@ -439,7 +439,7 @@ class Moments:
         for i, noise in enumerate(start.roots):
             rows = self.outputs(i)
             loading = np.vstack([start.from_clients @ noise, noise])
-            covariance[np.ix_(rows, rows)] += loading @ loading.T
+            covariance[rows[:, None], rows] += loading @ loading.T
         mean = np.concatenate([start.server, *start.means, [1.0]])
         size = np.concatenate([start.server_size, *start.sizes, [0.0]])
         roots = np.sqrt(np.diagonal(covariance))
@@ -454,7 +454,9 @@ class Moments:
         if key not in self._increments:
             if len(self._increments) == KEPT_INCREMENTS:
                 self._increments.clear()
-            self._increments[key] = self._increment(i, delay, to_server)
+            first = self.rounds_of.firsts[i]
+            found = self._increment(i, delay, to_server) if first == i else self.increment(first, delay, to_server)
+            self._increments[key] = found
         return self._increments[key]
 
     def _increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
@@ -669,7 +671,7 @@ class Moments:
         """The sum of the sizes of what clients add."""
         total = np.zeros((self.size, self.size))
         for part in parts:
-            total[np.ix_(part.rows, part.columns)] += np.abs(part.matrix)
+            total[part.rows[:, None], part.columns] += np.abs(part.matrix)
         return total
 
     def _independent(self, p: Array) -> RoundMap:
@@ -736,10 +738,11 @@ class Moments:
         parts = []
         for i, delay in members:
             B, error, noise = self.increment(i, delay, to_server)
-            rows, columns = self.outputs(i), self.inputs(i)
-            total[np.ix_(rows, columns)] += B
-            errors[np.ix_(rows, columns)] += error
-            covariance[np.ix_(rows, rows)] += noise.covariance
+            columns = self.inputs(i)
+            rows = columns[:-1]
+            total[rows[:, None], columns] += B
+            errors[rows[:, None], columns] += error
+            covariance[rows[:, None], rows] += noise.covariance
             # The noises of clients are independent.
             off[rows], rough[rows] = np.hypot(off[rows], noise.off), np.hypot(rough[rows], noise.rough)
             parts.append(Fluctuation(1.0, B, rows, columns))

@@ -689,7 +689,7 @@ class BlockRound(RoundMap):
         new[:, at] = told.T
         new[at[:, None], at] = (square + square.T) / 2
 
-    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array:
+    def followed(self, covariance: Array, bounds: Sequence[Array]) -> Array | list[Array]:
         """See `RoundMap.followed`: bounds by the blocks of clients, where mixing is all that they have in common.
 
         A bound [[S, C], [C', D]] of server and clients has D = diag(D_1, ..., D_n). Of what the round makes of it, the
@@ -700,12 +700,12 @@ class BlockRound(RoundMap):
         by_blocks = mixing is not None and arrow.apart and self._whole and len(mixing.columns) == mixing.client
         if mixing is None or not by_blocks or any(each[-1].any() for each in bounds):
             return self.linear((covariance, *bounds))
-        result = np.zeros((1 + len(bounds), *covariance.shape))
-        result[:1] = self.linear(covariance[None])
-        for old, new in zip(bounds, result[1:], strict=True):
+        result = [np.zeros_like(covariance) for _ in bounds]
+        for old, new in zip(bounds, result, strict=True):
             blocks = _blocks(old[cut:-1, cut:-1], n)
             inner = blocks[np.arange(n), :, np.arange(n)]
-            if np.count_nonzero(old[cut:-1, cut:-1]) > np.count_nonzero(inner):
+            # Booleans are counted many at a time, floats one by one.
+            if np.count_nonzero(old[cut:-1, cut:-1] != 0) > np.count_nonzero(inner != 0):
                 return self.linear((covariance, *bounds))
             turned = _symmetric(arrow.own @ inner @ arrow.own.transpose(0, 2, 1))
             _blocks(new[cut:-1, cut:-1], n)[np.arange(n), :, np.arange(n)] = np.tensordot(mixing.above, turned, 1)
@@ -715,7 +715,7 @@ class BlockRound(RoundMap):
             across = mixing.share * (mixing.W @ across) + (1 - mixing.share) * across
             new[cut:-1, :cut] = across.reshape(n * size, cut)
             new[:cut, cut:-1] = new[cut:-1, :cut].T
-        return result
+        return [*self.linear(covariance[None]), *result]
 
 
 def _blocks(matrix: Array, n: int) -> Array:

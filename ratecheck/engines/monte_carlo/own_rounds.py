@@ -26,7 +26,7 @@ from ratecheck.engines.monte_carlo.sources import AnswerSource, source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients
+from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients, nudge_gradients, nudge_points
 from ratecheck.kernels.random import COIN, mixing_rounds, stream_keys, toss
 
 Arrays = dict[str, Array]
@@ -442,41 +442,12 @@ class _Nudge:
 
     def moved(self, x: Array, rows: ClientRows) -> tuple[Array, Callable[[Array], Array]]:
         """Points moved by a share of the largest coordinate so far, and what moves the gradients there."""
-        (count, d), lanes = x.shape, rows.lanes
-        sizes, numbers = self._sizes[lanes], self._random.uniform(-1, 1, 2 * count * d)
-        # Client by client those of the point and then of the gradient, (d, replicates) each.
-        if rows.whole:
-            table = numbers.reshape(-1, 2, d, len(self._sizes)).swapaxes(2, 3)
-            of_points, of_gradients = table[:, 0].reshape(count, d), table[:, 1].reshape(count, d)
-        else:
-            begin, wide = np.repeat(rows.firsts[:-1], rows.counts), np.repeat(rows.counts, rows.counts)
-            places = (2 * d * begin + np.arange(count) - begin)[:, None] + wide[:, None] * np.arange(d)
-            of_points, of_gradients = numbers[places], numbers[places + d * wide[:, None]]
-        x = x + of_points * (sizes * self._so_far(self._largest, x, rows))[:, None]
+        numbers, out = self._random.uniform(-1, 1, 2 * x.size), np.empty_like(x)
+        nudge_points(x, numbers, rows.firsts, rows.lanes, self._sizes, self._largest, out)
 
         def gradients(g: Array) -> Array:
             """Each coordinate moved by a share of itself, or to 0 where it is small against the largest so far."""
-            steepest = self._so_far(self._steepest, g, rows)
-            g *= 1 + of_gradients * sizes[:, None]
-            np.copyto(g, 0.0, where=np.abs(g) <= (self._zero[lanes] * steepest)[:, None])
+            nudge_gradients(g, numbers, rows.firsts, rows.lanes, self._sizes, self._zero, self._steepest)
             return g
 
-        return x, gradients
-
-    @staticmethod
-    def _so_far(largest: Array, array: Array, rows: ClientRows) -> Array:
-        """The largest entry up to each row in its replicate, clients in their order, ``largest`` being one before."""
-        most = np.abs(array).max(axis=1, initial=0.0)
-        if rows.whole:
-            found = most.reshape(-1, len(largest))
-            np.maximum(found[0], largest, out=found[0])
-            np.maximum.accumulate(found, axis=0, out=found)
-            largest[:] = found[-1]
-            return most
-        table = np.zeros((len(rows.clients) + 1, len(largest)))
-        table[0] = largest
-        client = np.repeat(np.arange(1, len(table)), rows.counts)
-        table[client, rows.lanes] = most
-        table = np.maximum.accumulate(table, axis=0)
-        largest[:] = table[-1]
-        return table[client, rows.lanes]
+        return out, gradients
