@@ -11,7 +11,7 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, ROUNDING
-from ratecheck.participation import Graph, Participation, Trace, delays
+from ratecheck.participation import Graph, Participation, delays
 
 
 def _rate(W: Array) -> Array:
@@ -35,11 +35,10 @@ def of_patterns(fact: str, patterns: Sequence[Participation], T: Array) -> Array
 
     None for another one, and where patterns are neither graphs nor matrices.
     """
-    kinds = {*map(type, patterns)}
-    if fact in _OF_GRAPHS and kinds == {Graph}:
+    if fact in _OF_GRAPHS and {*map(type, patterns)} == {Graph}:
         return _OF_GRAPHS[fact](np.array([each.mixing for each in patterns]))
-    if fact in DELAYS and kinds == {Trace} and (T > 0).all():
-        matrices = [np.asarray(each.matrix) for each in patterns]
-        counted = delays.counted_together(matrices, T.astype(np.int64))[DELAYS.index(fact)]
-        return np.where([matrix.all() for matrix in matrices], 0.0, counted)
-    return None
+    matrices = [each.matrix for each in patterns if each.matrix is not None]
+    if fact not in DELAYS or len(matrices) < len(patterns) or (T < 1).any():
+        return None
+    counted = delays.counted_together(matrices, T.astype(np.int64))[DELAYS.index(fact)]
+    return np.where([matrix.all() for matrix in matrices], 0.0, counted)

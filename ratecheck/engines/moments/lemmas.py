@@ -300,7 +300,7 @@ class _Probe:
         return _stacked(found)
 
     def _lifted(self, maps: Iterable[Sized]) -> Sized:
-        """The same of maps of y_i."""
+        """Maps of y_i, each with its size, on the state."""
         return self._own((self._lift(i, rows), self._lift(i, sizes)) for i, (rows, sizes) in enumerate(maps))
 
     def _wide(self, maps: Iterable[Array]) -> WideRows:
