@@ -68,7 +68,7 @@ def waning(monkeypatch):
 
 def test_values_that_only_a_slope_keeps_high(waning):
     """On a slope as long as the run f falls no faster than steps add up, which is 2 sqrt(T) at most."""
-    found = falsify(waning("L*dist2_0/(5*sqrt(T))"), FEW)
+    found = falsify(waning("L*dist2_0/(8*sqrt(T) + 4)"), FEW)
     assert found.outcome is Outcome.VIOLATED
     assert found.shape.family == STEP_BY_STEP
     # ||x - x*|| does not grow, f falls in every round, and the steps add up to 2 (sqrt(T + 1) - 1)/L at least.
