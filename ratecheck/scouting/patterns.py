@@ -37,8 +37,10 @@ def of_patterns(fact: str, patterns: Sequence[Participation], T: Array) -> Array
     """
     if fact in _OF_GRAPHS and {*map(type, patterns)} == {Graph}:
         return _OF_GRAPHS[fact](np.array([each.mixing for each in patterns]))
+    if fact not in DELAYS or (T < 1).any():
+        return None
     matrices = [each.matrix for each in patterns if each.matrix is not None]
-    if fact not in DELAYS or len(matrices) < len(patterns) or (T < 1).any():
+    if len(matrices) < len(patterns):
         return None
     counted = delays.counted_together(matrices, T.astype(np.int64))[DELAYS.index(fact)]
     return np.where([matrix.all() for matrix in matrices], 0.0, counted)

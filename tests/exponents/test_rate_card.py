@@ -245,7 +245,7 @@ def test_other_planted_forms(form):
             {"extra": Assumption.UNIFORM_SAMPLING},
             "its participation, .*; what it follows from may have a card: fedsum/theorem-g",
         ),
-        ("simfbo/theorem-2", {}, "see simfbo/theorem-2-order"),
+        ("simfbo/theorem-2", {}, "try simfbo/theorem-2-order"),
     ],
 )
 def test_what_no_instance_meets_is_refused(key, change, expected):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import RECORDS, U
+from ratecheck.algorithms.model.algorithm import RECORDS, U, check_alike
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
@@ -61,6 +61,7 @@ def expect(
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
+    check_alike(setup.algorithm, "what is known inside a round")
     if (setup.local_steps != setup.K).any():
         raise InputError("what happens inside a round is known where all clients take the same number of local steps")
     if missing := [name for name in RECORDS if name not in recorded(setup)]:
