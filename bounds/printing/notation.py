@@ -90,9 +90,10 @@ class Notation:
         return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if self.tex and exponent else f"{value:.{digits}g}"
 
     def given(self, value: float) -> str:
-        """A float as it is stored: a fraction where that is short, else the digits that read back as it is."""
+        """A float as it is stored: a fraction where that is short, else the fewest digits that read back as it is."""
         exact = Fraction(value)
-        return self.fraction(exact) if is_short(exact) else self.number(value, 17)
+        fewest = next(digits for digits in range(1, 18) if float(f"{value:.{digits}g}") == value)
+        return self.fraction(exact) if is_short(exact) else self.number(value, fewest)
 
     def listed(self, values: Sequence[float]) -> str:
         """Floats as they are stored: one alone, several in brackets."""

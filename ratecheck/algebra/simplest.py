@@ -55,5 +55,7 @@ def simpler_numbers(value: float, limit: int) -> list[float]:
     for digits in _DIGITS:
         scaled = math.ldexp(mantissa, digits)
         roundings = {math.floor(scaled), math.ceil(scaled)} if digits <= 3 else {round(scaled)}
+        # Next to a power of 2, such as the open end 1 of an interval, the number on this side of it.
+        roundings |= {math.floor(scaled)} if round(scaled) == 1 << digits else set()
         near |= {sign * math.ldexp(each, exponent - digits) for each in roundings}
     return sorted((x for x in near if bits(x) < limit), key=lambda x: (bits(x), abs(x - value)))

@@ -11,7 +11,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.certification.certified_constants import LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
-from ratecheck.families.coordinates import WIDE, inside
+from ratecheck.families.coordinates import WIDE, between, inside
 from ratecheck.families.family import Coordinates
 from ratecheck.families.sizes import Sizes
 from ratecheck.families.statements import is_bilevel
@@ -150,10 +150,19 @@ class Choices(Sizes):
                 raise InputError(f"{name} does not exist: {constant.reason}")
         names = {*statement.parameters, *statement.vocabulary.run.values()}
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
-        values = {**{k: v for k, v in given.items() if k in names}, **values}
+        values = {**{k: v for k, v in {**self._clients, **given}.items() if k in names}, **values}
         # Apart, since lists decide what may be certified as well.
         return {k: v for k, v in (statement.resolve(given) | statement.resolve(values)).items() if k in names}
 
+    @cached_property
+    def _clients(self) -> dict[str, float]:
+        """How many clients there are, and of how many every round is, by the names of the statement."""
+        run, fixed = self.statement.vocabulary.run, self.statement.settings
+        sizes = {run.get("clients"): self.shape.n, run.get("participants"): self.shape.size}
+        return {name: float(size) for name, size in sizes.items() if name is not None and name not in fixed}
+
     def inside(self, name: str, interval: Interval, x: float) -> float:
         """The number of that name in an interval, at a coordinate."""
+        if name in self.restricted and math.isfinite(interval.high):
+            return float(between(*interval.box, x))
         return inside(interval, x)

@@ -161,6 +161,19 @@ def inside(interval: Interval, x: float) -> float:
     return floor if x > EDGE else floor * WIDE ** (1 - x / EDGE)
 
 
+def between(low: float | Array, high: float | Array, x: float | Array) -> Array:
+    """Points between the ends of an interval, logarithmic in what they are from both; ``high`` itself at the edge.
+
+    What a theorem divides by is often the distance to the upper end, as 1 - beta is.
+    """
+    floor = np.maximum(low, high / WIDE)
+    middle = np.maximum(floor, high / 2)
+    place = 2 * np.minimum(np.asarray(x) / EDGE, 1.0)
+    near_low = floor * (middle / floor) ** np.minimum(place, 1.0)
+    near_high = high - (high - middle) * WIDE ** (1 - np.maximum(place, 1.0))
+    return np.asarray(np.where(np.asarray(x) > EDGE, high, np.where(place < 1, near_low, near_high)))
+
+
 def apart(slopes: Array, times: float | Array) -> Array:
     """Slopes of clients, (n, ...), each so many ``times`` as far from their mean: `factor` of the coordinate spread."""
     # As `np.mean`, without what that does besides: instances are decoded by the thousand.

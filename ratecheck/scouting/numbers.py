@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bounds.numbers import ROUNDING
 from bounds.statement import Condition, Statement, compiled, names_in
 from ratecheck.aliases import Array
-from ratecheck.families.coordinates import EDGE, LARGE, WIDE
+from ratecheck.families.coordinates import EDGE, LARGE, WIDE, between
 from ratecheck.stepsizes.equations import pinned, root
 from ratecheck.stepsizes.filling import Filled, filled
 from ratecheck.stepsizes.interval import INSIDE
@@ -96,10 +96,13 @@ def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> ND
     return found
 
 
-def chosen(statement: Statement, name: str, values: Values, at: Array, later: Sequence[str] = ()) -> Array:
+def chosen(
+    statement: Statement, name: str, values: Values, at: Array, later: Sequence[str] = (), *, of_method: bool = False
+) -> Array:
     """A value (N,) for a step size inside what the conditions admit, at a coordinate (N,) of the cube; NaN for none.
 
-    Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one.
+    Conditions that lack one of those that are chosen ``later`` have to hold for some value of that one. A parameter
+    ``of_method`` is as often close to its upper end as to the lower one.
     """
     for condition in pinned([each for each in statement.hypotheses if name in each.symbols]):
         only = root(condition, statement.vocabulary[name].symbol)
@@ -130,7 +133,7 @@ def chosen(statement: Statement, name: str, values: Values, at: Array, later: Se
             passed = np.where(holds.all(axis=1), len(shares), holds.argmin(axis=1))
             good, bad = finer[rows, np.maximum(passed - 1, 0)], finer[rows, np.minimum(passed, len(shares) - 1)]
         found.append(np.where(open_, good, none))
-    return np.where(bounded, _inside(found[0], found[1], at), np.nan)
+    return np.where(bounded, _inside(found[0], found[1], at, of_method=of_method), np.nan)
 
 
 class _Trial:
@@ -251,11 +254,14 @@ def _unlimited(at: Array) -> Array:
     return np.asarray(LARGE * WIDE ** (np.minimum(at / EDGE, 1.0) - 1))
 
 
-def _inside(low: Array, high: Array, at: Array) -> Array:
-    """A point of an interval, as `coordinates.inside` has it."""
+def _inside(low: Array, high: Array, at: Array, *, of_method: bool) -> Array:
+    """A point of an interval, as `coordinates.inside` has it, or `coordinates.between`."""
     with np.errstate(all="ignore"):
         top = high * (1 - INSIDE)
         floor = np.maximum(low * (1 + INSIDE), top / WIDE)
-        below = np.where(at > EDGE, high, floor * (top / floor) ** (at / EDGE))
+        if of_method:
+            below = between(floor, high, at)
+        else:
+            below = np.where(at > EDGE, high, floor * (top / floor) ** (at / EDGE))
         above = np.where(at > EDGE, low, low * WIDE ** (1 - at / EDGE))
         return np.where(np.isfinite(high), below, np.where(low > 0, above, _unlimited(at)))

@@ -385,6 +385,8 @@ def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
             continue
     good = json.loads(json.dumps(instance.fields()))
     good["start"] = {"x0": [0.5] * (instance.problem.layout.get("u") or instance.problem.layout["x"])}
+    # Those that a rule makes of the start are others there.
+    good["given"] = {name: value for name, value in good["given"].items() if name not in families[0].free_steps}
     assert instances.read(good).verdict().outcome is not Outcome.INCONCLUSIVE
     refused = asked = 0
     for number, path in enumerate(places(good)):
