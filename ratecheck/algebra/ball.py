@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import product, whole_product
+from ratecheck.algebra.linear_algebra import identity, product, whole_product
 from ratecheck.algebra.repeated import repeated
 
 # Entries are whole numbers, or exact numbers before they are rounded.
@@ -59,7 +59,7 @@ class Ball:
     @staticmethod
     def identity(size: int, bits: int) -> Ball:
         """The identity matrix."""
-        return Ball(_whole(size, size, 1 << bits), 0, bits)
+        return Ball(identity(size, 1 << bits), 0, bits)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class Ball:
 
     def placed(self, size: int, rows: Sequence[int], columns: Sequence[int]) -> Ball:
         """A square matrix that has this one at these rows and columns, and zeros elsewhere."""
-        middle = _whole(size, size, 0)
+        middle = identity(size, 0)
         middle[np.ix_(rows, columns)] = self.middle
         return Ball(middle, self.radius, self.bits)
 
@@ -138,13 +138,6 @@ class Ball:
 def stacked(*parts: Ball) -> Ball:
     """Matrices one above the other."""
     return Ball(np.concatenate([part.middle for part in parts]), max(part.radius for part in parts), parts[0].bits)
-
-
-def _whole(rows: int, columns: int, diagonal: int) -> Entries:
-    """A matrix of Python's whole numbers, zero off the diagonal."""
-    matrix = np.full((rows, columns), 0, dtype=object)
-    np.fill_diagonal(matrix, diagonal)
-    return matrix
 
 
 def _rational(entries: Entries) -> Entries:

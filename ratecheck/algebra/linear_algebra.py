@@ -25,10 +25,10 @@ def rationals(array: Any) -> Entries:
     return exact
 
 
-def identity(size: int) -> Entries:
-    """The identity matrix."""
-    matrix = np.full((size, size), Fraction(0), dtype=object)
-    np.fill_diagonal(matrix, Fraction(1))
+def identity(size: int, one: Fraction | int = Fraction(1)) -> Entries:
+    """The identity matrix times a number, of whose type all entries are."""
+    matrix = np.full((size, size), 0 * one, dtype=object)
+    np.fill_diagonal(matrix, one)
     return matrix
 
 

@@ -330,7 +330,7 @@ class CubeSearch:
             scouts.look(_points, max(int(_SEEN * total / len(cubes)), 3), seed)
             self._tell(_SEEN, "scouting")
             self._reached(scouts)
-            if min((each.slack for each in scouts.seen), default=1.0) < -_CLEAR:
+            if _best(scouts) < -_CLEAR:
                 # What fails by more than rounding gets a verdict at once.
                 self._judge(scouts, 1)
             if again or not self.start_reached:
@@ -348,8 +348,7 @@ class CubeSearch:
 
     def _narrow(self, scouts: Scouts, total: float, seed: int) -> None:
         """Evolution of the best shapes and of every term's niche, and neighbours of what comes out of it."""
-        ranked = scouts.ranked()
-        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
+        chosen = self._evolvable(_cubes(scouts.ranked()))
         terms = len(summands(self.statement.claims[0]))
         values = [in_niche(term) for term in range(terms if terms > 1 else 0)]
         niches = [(value, cube) for value in values for cube in _unlike(scouts.ranked(value))]
@@ -379,7 +378,7 @@ class CubeSearch:
             best = _best(scouts)
             if best <= 0 or _tightness(best) < _MUCH * _tightness(before):
                 return
-            before, cubes = best, [*{id(each.cube): each.cube for each in scouts.ranked()}.values()][: 2 * _SHAPES]
+            before, cubes = best, _cubes(scouts.ranked())[: 2 * _SHAPES]
             each = int(_GO_ON * total / max(len(cubes), 1))
             for number, cube in enumerate(cubes):
                 turns = (
@@ -473,7 +472,7 @@ class CubeSearch:
     def evolve(self, rng: np.random.Generator) -> None:
         """Differential evolution on the best shapes, begun at the best points known of them."""
         ranked = sorted(self.points, key=lambda each: each.slack)
-        chosen = self._evolvable([*{id(each.cube): each.cube for each in ranked}.values()])
+        chosen = self._evolvable(_cubes(ranked))
         self.evolved, whole = chosen, self._left / (1 - _LOOK)
         for k, cube in enumerate(chosen):
             # Where less is left than polishing begins with, all of it is spent on the last.
@@ -562,12 +561,17 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
+def _cubes(ranked: Sequence[Seen | _Point]) -> list[Cube]:
+    """The cubes of points, in the order of the first of each."""
+    return [*{id(each.cube): each.cube for each in ranked}.values()]
+
+
 def _unlike(ranked: Sequence[Seen]) -> list[Cube]:
     """The cube of the best, and those of the most clients with one of them a round, and with all.
 
     What is wrong in n or m shows where they are large, or far apart.
     """
-    cubes = [*{id(each.cube): each.cube for each in ranked}.values()]
+    cubes = _cubes(ranked)
     apart = sorted(cubes, key=lambda cube: (-cube.shape.n, cube.shape.size))[:1]
     together = sorted(cubes, key=lambda cube: -cube.shape.size)[:1]
     return [*{id(cube): cube for cube in (*cubes[:1], *apart, *together)}.values()]

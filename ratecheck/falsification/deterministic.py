@@ -21,7 +21,7 @@ import sympy as sp
 
 from bounds.sentences import words
 from bounds.statement import Assumption, Given, Over, Statement, names_in
-from bounds.symbols import PREVIOUS, ROUND, Role, written_out
+from bounds.symbols import PREVIOUS, ROUND, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_after
 from ratecheck.errors import InputError
@@ -37,9 +37,11 @@ from ratecheck.falsification.modelled import (
     assumed_smooth,
     check_kind,
     degrees,
-    oracles,
+    facts_of_sides,
+    proximal,
     recorded_variable,
     runs,
+    sides_of,
 )
 from ratecheck.falsification.snapshots import (
     Convert,
@@ -273,7 +275,7 @@ class DeterministicCase:
     @property
     def proximal(self) -> bool:
         """Whether the oracle gives minimisers of f_i + lambda/2 ||. - x||^2."""
-        return PROX in oracles(self.method.algorithm)
+        return proximal(self.statement)
 
     @property
     def weight(self) -> float:
@@ -384,10 +386,8 @@ class DeterministicCase:
     @cached_property
     def facts(self) -> frozenset[str]:
         """Facts of the symbols in both sides, and of those that are given."""
-        facts, claim = self.statement.vocabulary.facts, self.statement.claims[0]
-        sides = [written_out(expr, self.statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
-        names = {symbol.name for side in sides for symbol in side.free_symbols} | {*self.values}
-        return frozenset(facts[name] for name in names if name in facts)
+        facts = self.statement.vocabulary.facts
+        return frozenset(facts_of_sides(self.statement) | {facts[name] for name in self.values if name in facts})
 
     @cached_property
     def comparisons(self) -> tuple[ComparedRounds, ...]:
@@ -401,8 +401,7 @@ class DeterministicCase:
         return tuple(self._comparison(t) for t in range(first, recorded))
 
     def _comparison(self, t: int | None) -> ComparedRounds:
-        vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
-        left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
+        vocabulary, (left, right) = self.statement.vocabulary, sides_of(self.statement)
         weights: dict[str, float] = {}
         moved = tuple(sorted(symbol.name for symbol in right.free_symbols if runs(symbol.name, vocabulary)))
         none = {}
@@ -777,12 +776,7 @@ def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
     """Raise `InputError` unless the clients of one round are sampled uniformly, in few ways."""
     n, m, T = (int(values[name]) for name in ("n", "m", "T"))
     whole("m", values["m"], 1)
-    sides = (statement.claims[0].bound, statement.claims[0].metric.expr)
-    vocabulary = statement.vocabulary
-    facts = {
-        vocabulary.facts.get(symbol.name) for side in sides for symbol in written_out(side, vocabulary).free_symbols
-    }
-    if not facts & CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
+    if not facts_of_sides(statement) & CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
         raise InputError(
             f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is random. '
             f"Modelled is what one round changes, of clients sampled uniformly. Admissible m: {n}."
@@ -809,8 +803,7 @@ def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_c
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
-    proximal = PROX in oracles(METHODS[statement.algorithm or ""].algorithm)
-    respected = RESPECTED - _OF_GRADIENTS if proximal else RESPECTED
+    respected = RESPECTED - _OF_GRADIENTS if proximal(statement) else RESPECTED
     constants = {name for name in (*statement.parameters, *assumed) if statement.vocabulary[name].role is Role.CONSTANT}
     if unknown := sorted(
         name for name in constants - {*NOISE} if statement.vocabulary.facts.get(name) not in respected

@@ -63,6 +63,11 @@ def oracles(algorithm: Algorithm) -> frozenset[str]:
     return frozenset({algorithm.oracle, algorithm.record_oracle})
 
 
+def proximal(statement: Statement) -> bool:
+    """Whether clients of its method take proximal steps."""
+    return PROX in oracles(METHODS[statement.algorithm or ""].algorithm)
+
+
 def assumed_smooth(statement: Statement) -> bool:
     """Whether its functions are L-smooth, or its operator is L-Lipschitz.
 
@@ -72,7 +77,7 @@ def assumed_smooth(statement: Statement) -> bool:
     smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR}
     assumed = bool(smooth & assumptions) or "L" in statement.parameters
     bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
-    return assumed or not (bounded or PROX in oracles(METHODS[statement.algorithm or ""].algorithm))
+    return assumed or not (bounded or proximal(statement))
 
 
 def recorded_variable(algorithm: Algorithm) -> str | None:
@@ -102,7 +107,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield "it is about no method with a shared variable"
         return
     algorithm = METHODS[statement.algorithm].algorithm
-    if PROX in oracles(algorithm) and WEIGHT not in METHODS[statement.algorithm].step_sizes:
+    if proximal(statement) and WEIGHT not in METHODS[statement.algorithm].step_sizes:
         yield f"{statement.method} takes proximal steps without a parameter {WEIGHT}"
     if not algorithm.linear:
         yield f"{statement.method} is not linear"
@@ -134,7 +139,7 @@ def _unbounded(statement: Statement) -> Iterator[str]:
         yield "no function is strongly convex and has bounded subgradients"
     if not assumes_convexity(statement):
         yield "bounded subgradients are followed of functions that are assumed to be convex"
-    facts, names = statement.vocabulary.facts, _measured_names(statement)
+    facts, names = statement.vocabulary.facts, names_of_sides(statement)
     if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
         yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
 
@@ -148,11 +153,9 @@ def _without_values(statement: Statement) -> Iterator[str]:
         *statement.assumptions
     }:
         yield "it is about an operator and assumes more of it, which is not modelled together"
-    if Assumption.COCOERCIVE_OPERATOR not in kinds and PROX not in oracles(
-        METHODS[statement.algorithm or ""].algorithm
-    ):
+    if Assumption.COCOERCIVE_OPERATOR not in kinds and not proximal(statement):
         yield "steps along an operator are followed where it is cocoercive; of others proximal steps"
-    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    facts = facts_of_sides(statement)
     if facts & {"gap", "change:gap", "descent", "F_0", "f"}:
         yield "an operator has no values, of which it speaks"
     if facts & {"distance2", "change:distance2"} and Assumption.STRONGLY_MONOTONE_OPERATOR not in kinds:
@@ -171,16 +174,26 @@ def _in_two_parts(statement: Statement) -> Iterator[str]:
         yield "beside a convex part the other one is smooth, and its gradients are exact"
     if not assumes_convexity(statement):
         yield "beside a convex part the other one is convex"
-    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    facts = facts_of_sides(statement)
     if facts & {*algorithm.recorded, "descent", "inner_u", "b", "B_0"}:
         yield "f has a second part, which need not be smooth, and it speaks of gradients"
 
 
-def _measured_names(statement: Statement) -> set[str]:
-    """The symbols in both sides of the first claim."""
+def sides_of(statement: Statement) -> tuple[sp.Expr, sp.Expr]:
+    """The left and the right side of the first claim, written out."""
     claim = statement.claims[0]
-    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
-    return {symbol.name for side in sides for symbol in side.free_symbols}
+    return written_out(claim.metric.expr, statement.vocabulary), written_out(claim.bound, statement.vocabulary)
+
+
+def names_of_sides(statement: Statement) -> set[str]:
+    """The symbols in both sides of the first claim."""
+    return {symbol.name for side in sides_of(statement) for symbol in side.free_symbols}
+
+
+def facts_of_sides(statement: Statement) -> set[str]:
+    """What the symbols in both sides of the first claim stand for."""
+    facts = statement.vocabulary.facts
+    return {facts[name] for name in names_of_sides(statement) if name in facts}
 
 
 def _other_sides(statement: Statement) -> Iterator[str]:
@@ -189,7 +202,7 @@ def _other_sides(statement: Statement) -> Iterator[str]:
     algorithm = METHODS[statement.algorithm or ""].algorithm
     if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
         yield "its first claim bounds neither single rounds nor a mean over them nor the best of them"
-    sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
+    sides = sides_of(statement)
     running = sorted(
         {symbol for side in sides for symbol in side.free_symbols if runs(symbol.name, vocabulary)}, key=str
     )

@@ -86,21 +86,19 @@ class MinMaxPairs(Family):
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
         """All have one operator, curved alike in all coordinates and turned most; under noise next to its zero."""
-        n, d = cube.shape.n, cube.shape.d_u
-        noises = [name for name in cube.coordinates if name.startswith("noise")]
+        noises = {name: coordinates.OF_ONE for name in cube.coordinates if name.startswith("noise")}
         for curved, step in itertools.product((0.35, 0.55, 1.0), (1.0, 0.5)) if noises else ():
-            own = {name: step for name in cube.coordinates if name.startswith("step ")}
-            own |= dict.fromkeys(noises, coordinates.OF_ONE) | {"rounds": 1.0, "local_steps": 0.0, "spread": 0.5}
-            own |= {f"turn {i} {c}": 1.0 for i in range(n) for c in range(d // 2)}
-            own |= {f"curvature {i} {c}": curved for i in range(n) for c in range(d)}
-            yield cube.at(own | {f"slope {i} {c}": 0.5 + NEXT_TO_IT for i in range(n) for c in range(d)})
+            yield cube.at(_turning(cube, 1.0, curved, step, 0.5 + NEXT_TO_IT) | noises)
         # At its edge a step decides in the first rounds; a smaller one in the last.
         for rounds, curved, step in itertools.product((0.3, 1.0), (0.0, 0.35, 0.55), (1.0, 0.5)):
-            own = {name: step for name in cube.coordinates if name.startswith("step ")}
-            own |= {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
-            own |= {f"turn {i} {c}": 1.0 for i in range(n) for c in range(d // 2)}
-            own |= {f"curvature {i} {c}": curved for i in range(n) for c in range(d)}
-            yield cube.at(own | {f"slope {i} {c}": 1.0 for i in range(n) for c in range(d)})
+            yield cube.at(_turning(cube, rounds, curved, step, 1.0))
+
+
+def _turning(cube: InstanceCube, rounds: float, curvature: float, step: float, slope: float) -> dict[str, float]:
+    """Coordinates of clients that have one operator, turned most, with one local step."""
+    kinds = {"step": step, "turn": 1.0, "curvature": curvature, "slope": slope}
+    own = {name: kinds[kind] for name in cube.coordinates if (kind := name.partition(" ")[0]) in kinds}
+    return own | {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
 
 
 MIN_MAX = MinMaxPairs(

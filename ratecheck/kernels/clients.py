@@ -150,35 +150,39 @@ def so_far(row, largest):
 
 
 @kernel
-def nudge_points(x, numbers, firsts, lanes, sizes, largest, out):
-    """Fill out (R, d) with x, moved by shares of the largest coordinate so far in its replicate, ``largest`` (B,).
-
-    The shares are ``sizes`` (B,) times ``numbers``: client by client those of points and then those of gradients,
-    (d, replicates) each.
-    """
-    d = x.shape[1]
+def shares_of_rows(numbers, firsts, shares):
+    """Fill shares (2, R, d), of points and of gradients, with numbers: client by client (2, d, replicates) each."""
+    d = shares.shape[2]
     for c in range(len(firsts) - 1):
         first, count = firsts[c], firsts[c + 1] - firsts[c]
-        for row in range(first, firsts[c + 1]):
-            lane = lanes[row]
-            largest[lane] = so_far(x[row], largest[lane])
+        for k in range(2):
             for j in range(d):
-                share = numbers[2 * d * first + j * count + row - first]
-                out[row, j] = x[row, j] + share * (sizes[lane] * largest[lane])
+                for row in range(count):
+                    shares[k, first + row, j] = numbers[2 * d * first + (k * d + j) * count + row]
 
 
 @kernel
-def nudge_gradients(g, numbers, firsts, lanes, sizes, zero, largest):
+def nudge_points(x, shares, lanes, sizes, largest, out):
+    """Fill out (R, d) with x, moved by shares (R, d) of the largest coordinate so far, times ``sizes`` (B,).
+
+    That is the ``largest`` (B,) of the row's replicate, one of the ``lanes`` (R,).
+    """
+    for row in range(len(x)):
+        lane = lanes[row]
+        largest[lane] = so_far(x[row], largest[lane])
+        for j in range(x.shape[1]):
+            out[row, j] = x[row, j] + shares[row, j] * (sizes[lane] * largest[lane])
+
+
+@kernel
+def nudge_gradients(g, shares, lanes, sizes, zero, largest):
     """Move coordinates of g (R, d) by shares of themselves, as `nudge_points` does; what is small then becomes 0.
 
     That is up to the share ``zero`` (B,) of the largest coordinate so far, ``largest`` (B,).
     """
-    d = g.shape[1]
-    for c in range(len(firsts) - 1):
-        first, count = firsts[c], firsts[c + 1] - firsts[c]
-        for row in range(first, firsts[c + 1]):
-            lane = lanes[row]
-            largest[lane] = so_far(g[row], largest[lane])
-            for j in range(d):
-                moved = g[row, j] * (1 + numbers[2 * d * first + (d + j) * count + row - first] * sizes[lane])
-                g[row, j] = 0.0 if abs(moved) <= zero[lane] * largest[lane] else moved
+    for row in range(len(g)):
+        lane = lanes[row]
+        largest[lane] = so_far(g[row], largest[lane])
+        for j in range(g.shape[1]):
+            moved = g[row, j] * (1 + shares[row, j] * sizes[lane])
+            g[row, j] = 0.0 if abs(moved) <= zero[lane] * largest[lane] else moved

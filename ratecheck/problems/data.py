@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,6 +39,13 @@ class ProblemData(ABC):
         if not self.stored:
             raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
         return {name: getattr(self, name).tolist() for name in self.stored}
+
+    def divided(self, n: int, names: Sequence[str]) -> Iterator[Self]:
+        """The problems of n clients each, one after the other, that have their parts of these arrays and all else."""
+        for first in range(0, self.n, n):
+            one = object.__new__(type(self))
+            vars(one).update(vars(self), n=n, **{name: getattr(self, name)[first : first + n] for name in names})
+            yield one
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:

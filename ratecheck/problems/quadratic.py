@@ -58,14 +58,7 @@ class Quadratic(QuadraticFunctions, SingleLevel):
         """
         H, g = floats("H", H), floats("g", g)
         n, d = g.shape[1:]
-        H, g = (each.reshape(-1, n, *each.shape[1:]) for each in _checked(H.reshape(-1, d, d), g.reshape(-1, d)))
-        first, found = cls(H[0], g[0], shared), []
-        for functions in zip(H, g, strict=True):
-            one = cls.__new__(cls)
-            one.H, one.g = functions
-            one.n, one.d, one.d_u, one.d_v = n, d, first.d_u, first.d_v
-            found.append(one)
-        return found
+        return [*cls(H.reshape(-1, d, d), g.reshape(-1, d), shared).divided(n, ("H", "g"))]
 
     @classmethod
     def synthetic(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
 from ratecheck.scouting.coefficients import Unscouted
-from ratecheck.scouting.facts import ProblemBatch
+from ratecheck.scouting.facts import ProblemBatch, positive
 from ratecheck.scouting.runs import Batch, BatchRun, Quantities, known
 
 # Rounds that are followed, and what of a number is rounding.
@@ -88,11 +88,6 @@ class BentBatch(ProblemBatch):
             )  # fmt: skip
             total = total + read(BentRun(part, one))
         return np.asarray(total)
-
-    @property
-    def n(self) -> int:
-        """Clients."""
-        return int(self.slopes.shape[1])
 
     def at(self, x: Array) -> tuple[Array, Array]:
         """Derivatives and values of the clients' functions at points (N, d, P): two arrays (N, n, d, P)."""
@@ -192,13 +187,11 @@ class BentBatch(ProblemBatch):
 
     def _least(self) -> Array:
         """The least curvature of f, where it is positive."""
-        least = self._curvature.min(axis=(1, 2))
-        return np.where(least > 0, least, np.inf)
+        return positive(self._curvature.min(axis=(1, 2)))
 
     def _least_of_clients(self) -> Array:
         """The least curvature of a client, where it is positive."""
-        least = self.curvatures.min(axis=(1, 2, 3))
-        return np.where(least > 0, least, np.inf)
+        return positive(self.curvatures.min(axis=(1, 2, 3)))
 
     def _squares(self) -> Array:
         """sum_i |grad f_i(x^0)|^2."""
@@ -207,10 +200,6 @@ class BentBatch(ProblemBatch):
     def _mean_square(self) -> Array:
         """The mean of |grad f_i(x^0)|^2 over the clients."""
         return self._squares() / self.n
-
-    def _dimension(self) -> Array:
-        """The number d of variables."""
-        return np.full(len(self.slopes), float(self.d_u))
 
     _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
         "L": _smoothness,
@@ -221,13 +210,13 @@ class BentBatch(ProblemBatch):
         "distance2_0": _distance,
         "strong_convexity": _least,
         "clients_strong_convexity": _least_of_clients,
-        "dimension": _dimension,
+        "dimension": ProblemBatch.dimension,
     }
 
     def fact(self, name: str) -> Array | None:
         if name in ("sigma", "sigma_u", "sigma_v"):
             return np.zeros(len(self.slopes))
-        return self._FACTS[name](self) if name in self._FACTS else None
+        return super().fact(name)
 
 
 class BentRun(BatchRun):
@@ -259,16 +248,9 @@ class BentRun(BatchRun):
     def _series(self, found: Quantities) -> Array:
         batch, T = self.batch, self.followed_rounds
         run, which = self.single_rounds
-        tables = run.tables
         base, send = run._base(batch.n)  # noqa: SLF001  # its own kind
         keep = base[:, : self.server.size, : self.server.size]
-        begin, own, pull, still, load = (
-            np.ascontiguousarray(np.stack(each, axis=1))
-            for each in (
-                [t.begin + t.rate for t in tables], [t.step[0] for t in tables], [t.step[1][:, :, 0] for t in tables],
-                [t.still for t in tables], [t.load for t in tables],
-            )
-        )  # fmt: skip
+        begin, own, pull, still, load = run._stacked  # noqa: SLF001
         points, _ = self._points()
         place = np.array([int(each[0, 0].argmax()) for each in points], dtype=np.int64)
         # The oracle's answer at the start is that of the pieces.
@@ -290,7 +272,7 @@ class BentRun(BatchRun):
             )  # fmt: skip
             return out
 
-        return known(followed, pull, load, found.left, found.right)
+        return known(followed, pull[..., 0], load, found.left, found.right)
 
     def mean(self, names: Sequence[str]) -> Array:
         return self._mean_of(self._series(self.quantities(names)), LONGEST)

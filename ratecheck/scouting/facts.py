@@ -34,6 +34,8 @@ class ProblemBatch(ABC):
 
     affine: ClassVar[bool] = True
     visited: ClassVar[frozenset[str]] = frozenset()
+    # What gives a constant, by name.
+    _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {}
     H: Array
     g: Array
     d_u: int
@@ -51,13 +53,24 @@ class ProblemBatch(ABC):
     ) -> ProblemBatch:  # fmt: skip
         """The batch of these problems, from starts x0 and v0, zeros by default."""
 
+    @property
+    def n(self) -> int:
+        """Clients."""
+        return int(self.start.shape[1])
+
     def width(self, block: str) -> int:
         """Coordinates of a block."""
         return self.d_u if block == U else int(self.g.shape[2]) - self.d_u
 
-    @abstractmethod
     def fact(self, name: str) -> Array | None:
         """The constant of that name, (N,), infinite where it does not exist; None if it is certified one by one."""
+        if name in self.noise:
+            return self.noise[name]
+        return self._FACTS[name](self) if name in self._FACTS else None
+
+    def dimension(self) -> Array:
+        """The number d of variables, (N,)."""
+        return np.full(len(self.start), float(self.start.shape[2]))
 
     @abstractmethod
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
@@ -65,8 +78,8 @@ class ProblemBatch(ABC):
 
 
 @dataclass(frozen=True)
-class QuadraticBatch(ProblemBatch):
-    """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared."""
+class AffineBatch(ProblemBatch):
+    """Problems that ``H`` (N, n, d, d) and ``g`` (N, n, d) say all of; see `ProblemBatch`."""
 
     H: Array
     g: Array
@@ -74,6 +87,29 @@ class QuadraticBatch(ProblemBatch):
     start: Array
     noise: Mapping[str, Array]
     parameters: Mapping[str, Array]
+
+
+def positive(values: Array, rounding: Array | float = 0.0) -> Array:
+    """The numbers where they are positive, by more than ``rounding``, and infinity elsewhere."""
+    return np.where(values > rounding, values, np.inf)
+
+
+def infimum(values: Array, vectors: Array, r: Array, flat: Array, steep: Array) -> Array:
+    """Inf over x of x'Px/2 - r'x, (N,), r being (N, d); minus infinity where that is unbounded below.
+
+    P has these eigenvalues (N, d) and vectors (N, d, d). Eigenvalues up to ``flat`` (N, 1) count as 0, and so does r
+    along an eigenvector up to ``steep`` (N, 1).
+    """
+    along = np.einsum("bij,bi->bj", vectors, r)
+    level = np.abs(values) <= flat
+    exists = ~((values < 0) & ~level).any(axis=1) & ~(level & (np.abs(along) > steep)).any(axis=1)
+    least = -np.where(level, 0.0, along**2 / np.where(level, 1.0, values)).sum(axis=1) / 2
+    return np.where(exists, least, -np.inf)
+
+
+@dataclass(frozen=True)
+class QuadraticBatch(AffineBatch):
+    """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared."""
 
     @classmethod
     def of(
@@ -89,11 +125,6 @@ class QuadraticBatch(ProblemBatch):
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
         return read(BatchRun(batch))
-
-    @property
-    def n(self) -> int:
-        """Clients."""
-        return int(self.H.shape[1])
 
     @cached_property
     def gradient(self) -> Array:
@@ -195,21 +226,19 @@ class QuadraticBatch(ProblemBatch):
 
     def _least_curvature(self) -> Array:
         """The least eigenvalue of the mean of H_i, where it is positive."""
-        values = self._mean_spectrum[:, 0]
-        return np.where(values > 8 * self.H.shape[2] * np.finfo(float).eps * np.abs(self._mean_spectrum[:, -1]),
-                        values, np.inf)  # fmt: skip
+        values = self._mean_spectrum
+        return positive(values[:, 0], 8 * values.shape[1] * np.finfo(float).eps * np.abs(values[:, -1]))
 
     def _least_of_clients(self) -> Array:
         """The least eigenvalue of any H_i, where it is positive."""
-        values = np.linalg.eigvalsh(self.H).min(axis=(1, 2))
-        return np.where(values > 0, values, np.inf)
+        return positive(np.linalg.eigvalsh(self.H).min(axis=(1, 2)))
 
     def _lojasiewicz(self) -> Array:
         """The least positive eigenvalue of the mean of H_i, where f has a minimum."""
         values = self._mean_spectrum
         size = np.abs(values).max(axis=1, keepdims=True)
-        positive = np.where(values > 8 * values.shape[1] * np.finfo(float).eps * size, values, np.inf)
-        return np.where(self._solved[1], positive.min(axis=1), np.inf)
+        least = positive(values, 8 * values.shape[1] * np.finfo(float).eps * size).min(axis=1)
+        return np.where(self._solved[1], least, np.inf)
 
     def _at_minimiser(self) -> Array:
         """b_*, the root of the mean of |grad f_i(x*)|^2, where x* is the only minimiser."""
@@ -237,16 +266,13 @@ class QuadraticBatch(ProblemBatch):
         slope = np.einsum("bn,bni->bi", alpha, shift[..., 0] * point)
         offset = -np.einsum("bn,bni,bni->b", alpha, self.g, point) / 2
         values, vectors = np.linalg.eigh((whole + np.swapaxes(whole, 1, 2)) / 2)
-        size = np.abs(values).max(axis=1, keepdims=True)
-        along = np.einsum("bij,bi->bj", vectors, slope)
-        flat = np.abs(values) <= 1e-12 * size
-        steep = np.abs(along) > 1e-9 * np.abs(slope).max(axis=1, keepdims=True)
-        exists = ~((values < 0) & ~flat).any(axis=1) & ~(flat & steep).any(axis=1)
-        lowest = offset - np.where(flat, 0.0, along**2 / np.where(flat, 1.0, values)).sum(axis=1) / 2
+        flat = 1e-12 * np.abs(values).max(axis=1, keepdims=True)
+        steep = 1e-9 * np.abs(slope).max(axis=1, keepdims=True)
+        lowest = offset + infimum(values, vectors, slope, flat, steep)
         value = np.einsum("bni,bnij,bnj->bn", self.start, self.H, self.start) / 2
         start = np.einsum("bn,bn->b", alpha, value - np.einsum("bni,bni->bn", self.g, self.start))
         weak = np.linalg.eigvalsh(self.H).min(axis=(1, 2)) + self.parameters["lambda_"] > 0
-        return np.where(exists & weak, np.maximum(start - lowest, 0.0), np.inf)
+        return np.where(weak, np.maximum(start - lowest, 0.0), np.inf)
 
     def _mean_start_gradients(self) -> Array:
         """The mean of |grad_u f_i(x^0)|^2 over the clients."""
@@ -255,10 +281,6 @@ class QuadraticBatch(ProblemBatch):
     def _inner_error(self) -> Array:
         """Zeros: inner problems are solved exactly."""
         return np.zeros(len(self.g))
-
-    def _dimension(self) -> Array:
-        """The number d of variables."""
-        return np.full(len(self.g), float(self.g.shape[2]))
 
     _OF_ENVELOPES: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
         "inner_convexity": _least_inner,
@@ -276,7 +298,7 @@ class QuadraticBatch(ProblemBatch):
         "polyak_lojasiewicz": _lojasiewicz,
         "minimiser_heterogeneity": _at_minimiser,
         "inner_error": _inner_error,
-        "dimension": _dimension,
+        "dimension": ProblemBatch.dimension,
     }
     # Of the minimum in all variables; with personal ones they are certified one by one.
     _OF_SHARED: ClassVar[frozenset[str]] = frozenset(
@@ -288,6 +310,4 @@ class QuadraticBatch(ProblemBatch):
             return self._OF_ENVELOPES[name](self)
         if self.d_u < self.H.shape[2] and name in self._OF_SHARED:
             return None
-        if name in self.noise:
-            return self.noise[name]
-        return self._FACTS[name](self) if name in self._FACTS else None
+        return super().fact(name)

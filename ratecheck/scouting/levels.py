@@ -19,7 +19,7 @@ from ratecheck.aliases import Array
 from ratecheck.kernels import scouting as kernels
 from ratecheck.problems.two_level.bilevel import lower_hessians
 from ratecheck.scouting.coefficients import Unscouted
-from ratecheck.scouting.facts import ProblemBatch
+from ratecheck.scouting.facts import ProblemBatch, infimum, positive
 from ratecheck.scouting.runs import Batch, BatchRun
 
 # Outcomes and rounds that are followed, and what of a number is rounding.
@@ -195,15 +195,11 @@ class TwoLevelBatch(ProblemBatch):
         (P, r), (J, _), x = self.upper, self._curve, self.start[:, 0, : self.d_x]
         values, vectors = np.linalg.eigh(P)
         length, size = _norm(J), _norm(self._mean["Q"])
-        cut = (self._rounding * size * length**2)[:, None]
-        along = np.einsum("bij,bi->bj", vectors, r)
-        flat = np.abs(values) <= cut
+        flat = (self._rounding * size * length**2)[:, None]
         slope = length * (np.linalg.norm(self._mean["q"], axis=1) + size * np.linalg.norm(self._curve[1], axis=1))
-        steep = np.abs(along) > (self._rounding * slope)[:, None]
-        exists = ~((values < 0) & ~flat).any(axis=1) & ~(flat & steep).any(axis=1)
-        least = -(np.where(flat, 0.0, along**2 / np.where(flat, 1.0, values))).sum(axis=1) / 2
+        least = infimum(values, vectors, r, flat, (self._rounding * slope)[:, None])
         value = np.einsum("bi,bij,bj->b", x, P, x) / 2 - np.einsum("bi,bi->b", r, x)
-        return np.where(exists, np.maximum(value - least, 0.0), np.inf)
+        return np.maximum(value - least, 0.0)
 
     def _lower_distance(self) -> Array:
         """|y^0 - y*(x^0)|^2."""
@@ -229,8 +225,7 @@ class TwoLevelBatch(ProblemBatch):
     def _sampled_convexity(self) -> Array:
         """The least eigenvalue of A_i over all samples, where it is positive."""
         off = np.linalg.norm(self._hessian_noise, 2, axis=(2, 3))
-        found = (self._spectra.min(axis=2) - off).min(axis=1)
-        return np.where(found > 0, found, np.inf)
+        return positive((self._spectra.min(axis=2) - off).min(axis=1))
 
     @cached_property
     def _norms(self) -> tuple[Array, Array]:
@@ -309,9 +304,6 @@ class TwoLevelBatch(ProblemBatch):
         "Delta_v": _system_distance,
     }
 
-    def fact(self, name: str) -> Array | None:
-        return self._FACTS[name](self) if name in self._FACTS else None
-
     @cached_property
     def centre(self) -> Array:  # type: ignore[override]  # nothing needs it
         """NaN: nothing is recorded of a minimiser."""
@@ -372,15 +364,8 @@ class TwoLevelRun(BatchRun):
             sides.append(own)
             owner += [k] * own.shape[1]
         left = np.ascontiguousarray(np.concatenate(sides, axis=1))
-        tables = [self._tables(0)] * batch.n
         keep, send = self._base(batch.law.m)
-        begin, own, pull, still, load = (
-            np.ascontiguousarray(np.stack(each, axis=1))
-            for each in (
-                [t.begin + t.rate for t in tables], [t.step[0] for t in tables], [t.step[1] for t in tables],
-                [t.still for t in tables], [t.load for t in tables],
-            )
-        )  # fmt: skip
+        begin, own, pull, still, load = self._stacked
         sets = np.zeros((0, batch.n), dtype=bool)
         for members in itertools.combinations(range(batch.n), batch.law.m):
             sets = np.concatenate([sets, np.isin(np.arange(batch.n), members)[None]])

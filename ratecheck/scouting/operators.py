@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array
 from ratecheck.problems import MinMax
 from ratecheck.scouting.coefficients import Unscouted
-from ratecheck.scouting.facts import ProblemBatch
+from ratecheck.scouting.facts import AffineBatch, ProblemBatch, positive
 from ratecheck.scouting.runs import Batch, BatchRun
 
 # Singular values that count as 0, relative to the largest, and what is left of an equation with a solution.
@@ -24,18 +24,12 @@ _FLAT, _REST = 1e-14, 1e-12
 
 
 @dataclass(frozen=True)
-class OperatorBatch(ProblemBatch):
+class OperatorBatch(AffineBatch):
     """Operators F_i(z) = H_i z - g_i, H_i (N, n, d, d) being what `MinMax.operator` calls M_i, and g_i (N, n, d).
 
     ``layout`` are the coordinates of blocks: all of them, or x and y by themselves.
     """
 
-    H: Array
-    g: Array
-    d_u: int
-    start: Array
-    noise: Mapping[str, Array]
-    parameters: Mapping[str, Array]
     layout: Mapping[str, int]
 
     @classmethod
@@ -71,7 +65,7 @@ class OperatorBatch(ProblemBatch):
     def centre(self) -> Array:  # type: ignore[override]  # computed when needed
         """The zero as points of the clients, (N, n, d); NaN where there is none."""
         point, exists, _ = self._zero
-        return np.repeat(np.where(exists[:, None], point, np.nan)[:, None], self.g.shape[1], axis=1)
+        return np.repeat(np.where(exists[:, None], point, np.nan)[:, None], self.n, axis=1)
 
     @cached_property
     def lowest(self) -> Array:  # type: ignore[override]  # there is no function
@@ -84,16 +78,14 @@ class OperatorBatch(ProblemBatch):
 
     @staticmethod
     def _least(H: Array) -> Array:
-        """The least eigenvalue of a symmetric part (..., d, d), where it is positive."""
-        values = np.linalg.eigvalsh((H + np.swapaxes(H, -1, -2)) / 2)[..., 0]
-        return np.where(values > 0, values, np.inf)
+        """The least eigenvalues of the symmetric parts of (..., d, d)."""
+        return np.asarray(np.linalg.eigvalsh((H + np.swapaxes(H, -1, -2)) / 2)[..., 0])
 
     def _monotone(self) -> Array:
-        return self._least(self.H.mean(axis=1))
+        return positive(self._least(self.H.mean(axis=1)))
 
     def _monotone_clients(self) -> Array:
-        values = np.linalg.eigvalsh((self.H + np.swapaxes(self.H, 2, 3)) / 2).min(axis=(1, 2))
-        return np.where(values > 0, values, np.inf)
+        return positive(self._least(self.H).min(axis=1))
 
     def _distance(self) -> Array:
         """|z^0 - z*|^2 with the zero of least norm."""
@@ -105,22 +97,14 @@ class OperatorBatch(ProblemBatch):
         there = np.einsum("bnij,bj->bni", self.H, self._zero[0]) - self.g
         return np.where(self._zero[2], np.sqrt(np.sum(there**2, axis=2).mean(axis=1)), np.inf)
 
-    def _dimension(self) -> Array:
-        return np.full(len(self.g), float(self.g.shape[2]))
-
     _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {
         "L": _lipschitz,
         "strong_convexity": _monotone,
         "clients_strong_convexity": _monotone_clients,
         "distance2_0": _distance,
         "minimiser_heterogeneity": _at_zero,
-        "dimension": _dimension,
+        "dimension": ProblemBatch.dimension,
     }
-
-    def fact(self, name: str) -> Array | None:
-        if name in self.noise:
-            return self.noise[name]
-        return self._FACTS[name](self) if name in self._FACTS else None
 
 
 class OperatorRun(BatchRun):

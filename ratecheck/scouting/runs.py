@@ -214,6 +214,18 @@ class BatchRun:
             return [self._tables(0)] * self.batch.n
         return [self._tables(i) for i in range(self.batch.n)]
 
+    @cached_property
+    def _stacked(self) -> tuple[Array, Array, Array, Array, Array]:
+        """What everybody does in every round: begin, steps on the variables and on the gradient, still and load.
+
+        Each is (N, n, outputs, inputs).
+        """
+        begin, own, pull, still, load = (
+            np.ascontiguousarray(np.stack(each, axis=1))
+            for each in zip(*((t.begin + t.rate, *t.step, t.still, t.load) for t in self.tables), strict=True)
+        )
+        return begin, own, pull, still, load
+
     def _tables(self, i: int) -> _Tables:
         """The functions of client i as matrices; `begin` is affine in 1/delay, and is read at two delays."""
         reader, p = self.reader, self._parameters(i)
@@ -675,16 +687,8 @@ class BatchRun:
         if batch.law.mixing is not None:
             return tuple(range(batch.n))
         own = [
-            batch.M,
-            batch.c,
-            batch.record_M,
-            batch.record_c,
-            batch.H,
-            batch.g,
-            batch.centre,
-            batch.start,
-            batch.steps,
-        ]
+            batch.M, batch.c, batch.record_M, batch.record_c, batch.H, batch.g, batch.centre, batch.start, batch.steps,
+        ]  # fmt: skip
         own += [value for value in batch.parameters.values() if value.ndim > 1]
         alike = np.all(
             [

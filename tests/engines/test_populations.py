@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 from twins import TWINS, quadratic
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS as REGISTERED
+from ratecheck.algorithms import Method
+from ratecheck.algorithms.momentum import OneStep
 from ratecheck.engines.moments import expectation
 from ratecheck.engines.setup import prepare
 from ratecheck.engines.types import populations
@@ -239,6 +243,39 @@ def test_what_is_followed_client_by_client_is_refused_in_one_line():
     ready = prepare("fedavg", problem, Trace.uniform(5, 2), K=1, T=2, noise={}, step_sizes=own)
     with pytest.raises(InputError, match="clients one by one"):
         expectation.check_exact(ready)
+
+
+class Lazy(OneStep):
+    """A gradient step where the coin of the round is 1."""
+
+    step_sizes, server, coin = ("gamma_u", "chance"), MappingProxyType({"x": "u"}), "chance"
+
+    def step(self, local, gradient, p):
+        """None where it is 0."""
+        return {**local, "x": local["x"] - p["coin"] * p["gamma_u"] * gradient["u"]}
+
+
+class Twice(OneStep):
+    """Two gradient steps with one sample."""
+
+    step_sizes, server, steps_per_sample = ("gamma_u",), MappingProxyType({"x": "u"}), 2
+
+
+@pytest.mark.parametrize("engine", [rc.exact, rc.exact_average])
+def test_what_types_do_not_follow_is_refused(monkeypatch, engine):
+    """Noise that two steps share, as of clients one by one, and coins of a round; without noise both agree."""
+    problem, everybody = population([2, 3], 1, 1), Trace.full(5)
+    run = {"K": 2, "T": 4, "x0": [0.7], "gamma_u": 0.3, "records": ("G_u",)}
+    monkeypatch.setitem(REGISTERED, "twice", Method("twice", "twice", Twice(), {"K": 2.0}, personal=False))
+    monkeypatch.setitem(REGISTERED, "lazy", Method("lazy", "lazy", Lazy(), {"K": 1.0}, personal=False))
+    for each in (problem, problem.full()):
+        with pytest.raises(InputError, match="one sample for several local steps"):
+            engine("twice", each, everybody, sigma_u=0.5, **run)
+    found, wanted = (engine("twice", each, everybody, **run).records["G_u"] for each in (problem, problem.full()))
+    assert found == pytest.approx(wanted, rel=1e-12)
+    with pytest.raises(InputError, match=r"tosses a coin in every round, which types do not: use its full\(\)"):
+        engine("lazy", problem, everybody, chance=0.3, **{**run, "K": 1})
+    assert engine("lazy", problem.full(), everybody, chance=0.3, **{**run, "K": 1}).records
 
 
 def test_many_clients_of_whom_a_random_number_takes_part():

@@ -7,12 +7,13 @@ import pytest
 from twins_flame import flame
 
 import bounds
+import ratecheck as rc
 from ratecheck.engines import setup
 from ratecheck.engines.moments import quantities
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Bilevel, Quadratic
 from ratecheck.verification.verify import Options, verify
 
 N, D, K, T = 3, 2, 3, 5
@@ -170,6 +171,34 @@ def test_random_participation_needs_a_trace():
         quantities.expect(prepared("fedsum", Trace.uniform(N, 2)), ["noise2"])
     with pytest.raises(InputError, match="different things"):
         quantities.expect(prepared("fedsum", Trace(MATRIX)), ["noise2", "total:gradients2"])
+
+
+# --- SimFBO ---
+
+SIMFBO = {f"{side}_{block}": 0.1 for side in ("eta", "gamma") for block in "xyv"}
+
+
+def changes(T, r):
+    """What rounds change of SimFBO's gradient, and a plain run's changes; v moves to the norm 2.7 in round 0."""
+    run = {"T": T, "K": 1, "v0": [3.0]}
+    problem, steps = Bilevel.synthetic(2, 1, 1), {"r": r, **SIMFBO}
+    ready = setup.prepare("simfbo", problem, Trace.full(2), step_sizes=steps, **run)
+    simulated = rc.simulate("simfbo", problem, Trace.full(2), **run, **steps)
+    found = quantities.expect(ready, ["change:grad_Phi_w2"]).records["change:grad_Phi_w2"]
+    return found, np.diff(simulated.records["grad_Phi_w2"].reshape(-1))
+
+
+def test_changes_inside_the_ball():
+    """A projection that never acts leaves a plain run's changes."""
+    found, plain = changes(4, 5.0)
+    assert found[:-1] == pytest.approx(plain, rel=1e-12)
+
+
+@pytest.mark.parametrize("T", [1, 4])
+def test_a_projection_that_acts_is_no_part_of_a_change(T):
+    """Refused as the records are, also where it acts at the end of the last round alone."""
+    with pytest.raises(InputError, match=r"radius 0\.5 acts in round 1"):
+        changes(T, 0.5)
 
 
 # --- FLAME ---

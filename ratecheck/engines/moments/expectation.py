@@ -70,7 +70,6 @@ def check_affine_gradients(setup: Setup) -> None:
 
 def check_affine(setup: Setup) -> None:
     """Raise `InputError` unless rounds are affine, whoever takes part: a quadratic problem and a linear method."""
-    check_clients(setup)
     check_linear(setup, "the exact engine")
     check_affine_gradients(setup)
     if setup.algorithm.steps_per_sample > 1 and setup.noise.any():
@@ -85,6 +84,7 @@ def check_affine(setup: Setup) -> None:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine and rounds are independent: see `epochs` for orders."""
+    check_clients(setup)
     check_affine(setup)
     if setup.trace.deterministic:
         return
@@ -131,7 +131,6 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, moment in enumerate(moments.before_rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
-            moments.check_projection(moment, t)
             if progress is not None and t % 64 == 0:
                 progress(t / setup.T)
     records, rounding = (dict(zip(recorder.names, rows, strict=True)) for rows in (values, errors))
@@ -506,11 +505,12 @@ class Moments:
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
         """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows.
 
-        A moment is to be read before the next one is asked for, which may take its place.
+        A moment is to be read before the next one is asked for, which may take its place. Raises as `check_projection`.
         """
         moment = self.start()
         for t in range(self.setup.T):
             round_map = self.round_map(t)
+            self.check_projection(moment, t)
             yield moment, round_map
             if t + 1 < self.setup.T:
                 moment = round_map.carry(moment)

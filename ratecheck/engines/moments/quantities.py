@@ -105,6 +105,9 @@ class _Followed:
                 rows[name].append(np.array(self._number(name, t, round_), dtype=float))
             if progress is not None:
                 progress(t / self._setup.T)
+        if self._setup.algorithm.projects:
+            # What the last round changes depends on where it ends.
+            self._moments.check_projection(round_map.carry(moment), self._setup.T)
         values, errors = (np.array(part).T for part in zip(*metric, strict=True))
         records, rounding = (dict(zip(self._recorder.names, part, strict=True)) for part in (values, errors))
         weights = self._setup.algorithm.metric(self._rate, self._setup.problem.n)

@@ -26,7 +26,7 @@ from ratecheck.engines.monte_carlo.sources import AnswerSource, source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients, nudge_gradients, nudge_points
+from ratecheck.kernels.clients import add_rows, kept_rows, mix_clients, nudge_gradients, nudge_points, shares_of_rows
 from ratecheck.kernels.random import COIN, mixing_rounds, stream_keys, toss
 
 Arrays = dict[str, Array]
@@ -442,12 +442,13 @@ class _Nudge:
 
     def moved(self, x: Array, rows: ClientRows) -> tuple[Array, Callable[[Array], Array]]:
         """Points moved by a share of the largest coordinate so far, and what moves the gradients there."""
-        numbers, out = self._random.uniform(-1, 1, 2 * x.size), np.empty_like(x)
-        nudge_points(x, numbers, rows.firsts, rows.lanes, self._sizes, self._largest, out)
+        shares, out = np.empty((2, *x.shape)), np.empty_like(x)
+        shares_of_rows(self._random.uniform(-1, 1, shares.size), rows.firsts, shares)
+        nudge_points(x, shares[0], rows.lanes, self._sizes, self._largest, out)
 
         def gradients(g: Array) -> Array:
             """Each coordinate moved by a share of itself, or to 0 where it is small against the largest so far."""
-            nudge_gradients(g, numbers, rows.firsts, rows.lanes, self._sizes, self._zero, self._steepest)
+            nudge_gradients(g, shares[1], rows.lanes, self._sizes, self._zero, self._steepest)
             return g
 
         return out, gradients

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ratecheck.engines.moments.expectation import Moments, check_affine
 from ratecheck.engines.moments.moment import EPS, Moment, majorant
 from ratecheck.engines.moments.roundmap import RoundMap
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 
 # Rounds that are followed in an epoch, and multiplications in all.
@@ -37,6 +37,7 @@ _Given = dict[_Counts, tuple[float, Moment]]
 
 def check(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine, blocks partition the clients, and there are few sets of them."""
+    check_clients(setup)
     check_affine(setup)
     n, S = setup.problem.n, setup.trace.partition
     if S is None:

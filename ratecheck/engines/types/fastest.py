@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ratecheck.aliases import Progress
 from ratecheck.engines.expected_records import Expectation
@@ -38,7 +38,9 @@ def expect_each(setups: Sequence[Setup], *, progress: Progress | None = None) ->
 
     for places in drawn.together(setups):
         runs = [setups[k] for k in places]
-        if all(_by_coordinates(each) for each in runs):
+        for each in runs:
+            check(each)
+        if all(not separate.parts(each) and _smallest(each) is CoordinateMoments for each in runs):
             found |= zip(places, drawn.expect(runs, progress=told), strict=True)
             continue
         for k in places:
@@ -48,22 +50,19 @@ def expect_each(setups: Sequence[Setup], *, progress: Progress | None = None) ->
 
 def recursion(setup: Setup) -> Moments:
     """`moments_of`, or that of clients that are alike, of modes or of coordinates where its state is smaller."""
+    return _smallest(setup)(setup)
+
+
+def _smallest(setup: Setup) -> Callable[[Setup], Moments]:
+    """The kind of `recursion` that a run has."""
     if graph_modes.applies(setup):
-        return graph_modes.GraphMoments(setup)
+        return graph_modes.GraphMoments
     if alike.pays(setup):
-        return alike.moments(setup)
-    return CoordinateMoments(setup) if _coordinates_pay(setup) else moments_of(setup)
+        return alike.moments
+    return CoordinateMoments if _coordinates_pay(setup) else moments_of
 
 
 def _coordinates_pay(setup: Setup) -> bool:
     """Whether coordinates can be followed apart, and that takes less time."""
     size = setup.problem.n * sum(setup.sizes[block] for block in setup.algorithm.client.values())
     return size >= _LEAST and coordinates.applies(setup)
-
-
-def _by_coordinates(setup: Setup) -> bool:
-    """Whether `expect` follows coordinates."""
-    check(setup)
-    if separate.parts(setup) or graph_modes.applies(setup) or alike.pays(setup):
-        return False
-    return _coordinates_pay(setup)

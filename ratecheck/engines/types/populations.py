@@ -39,7 +39,7 @@ from ratecheck.engines.moments.counts import count_probabilities
 from ratecheck.engines.moments.expectation import (
     Moments,
     Sides,
-    check_affine_gradients,
+    check_affine,
     check_exact,
     client_by_client,
 )
@@ -67,8 +67,10 @@ def check(setup: Setup) -> None:
     if counts is None:
         (check_exact if setup.trace.partition is None else epochs.check)(setup)
         return
-    check_affine_gradients(setup)
+    check_affine(setup)
     check_alike(setup.algorithm, "a population")
+    if setup.algorithm.coin is not None:
+        raise InputError(f"{setup.method.spoken} tosses a coin in every round, which types do not: use its full()")
     if setup.trace.deterministic:
         setup.problem.by_row("who takes part in round 0", np.asarray(setup.trace.fixed(1), dtype=float)[0])
         return

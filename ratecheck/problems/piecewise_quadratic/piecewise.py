@@ -112,12 +112,7 @@ class Piecewise(SingleLevel):
         found, most = list[Piecewise](), max(_LARGEST_SIZE // max(curvatures[0].size, 1), 1)
         for first in range(0, N, most):
             parts = (each[first : first + most] for each in (kinks, curvatures, slopes))
-            whole = cls(*(part.reshape(-1, d, *part.shape[3:]) for part in parts))
-            for here in (slice(k, k + n) for k in range(0, whole.n, n)):
-                one = cls.__new__(cls)
-                one.kinks, one.curvatures, one.slopes = whole.kinks[here], whole.curvatures[here], whole.slopes[here]
-                one.n, one.d, one.d_u, one.d_v = n, d, d, 0
-                found.append(one)
+            found += cls(*(part.reshape(-1, d, *part.shape[3:]) for part in parts)).divided(n, cls.stored)
         return found
 
     @classmethod

@@ -82,16 +82,10 @@ class Bilevel(Problem):
     @classmethod
     def stacked(cls, A: Array, B: Array, b: Array, Q: Array, q: Array) -> list[Bilevel]:
         """N problems of equal weights by arrays (N, n, ...), which are looked at all at once; raises as one does."""
-        n, found = q.shape[1], list[Bilevel]()
+        n = q.shape[1]
         whole = cls(*(each.reshape(-1, *each.shape[2:]) for each in (A, B, b, Q, q)))
-        weights = shares("p", np.full(n, 1.0 / n), n)
-        for here in (slice(k, k + n) for k in range(0, whole.n, n)):
-            one = cls.__new__(cls)
-            one.n, one.d_y, one.d_x, one.d, one.p = n, whole.d_y, whole.d_x, whole.d, weights
-            one.A, one.B, one.b = whole.A[here], whole.B[here], whole.b[here]
-            one.Q, one.q, one._spectra = whole.Q[here], whole.q[here], whole._spectra[here]  # noqa: SLF001  # its own kind
-            found.append(one)
-        return found
+        whole.p = shares("p", np.full(n, 1.0 / n), n)
+        return [*whole.divided(n, ("A", "B", "b", "Q", "q", "_spectra"))]
 
     @classmethod
     def synthetic(
