@@ -62,7 +62,7 @@ _REACHED = 0.03
 # (left - right)/max(|left|, |right|) up to which an excess is rounding and is not listed as unconfirmed.
 _ROUNDING = 1e-6
 # Slack of an instance that the statement says nothing about.
-_NOTHING = 2.0
+NOTHING = 2.0
 # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
 _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
 
@@ -103,7 +103,7 @@ class Ended(Exception):  # noqa: N818  # not an error: ends the optimisers
     """An instance fails, or the budget is spent."""
 
 
-class _Point(NamedTuple):
+class CubePoint(NamedTuple):
     """A point of a family's cube with its slack, and whether that is the slack before the first round."""
 
     slack: float
@@ -135,7 +135,7 @@ class CubeSearch:
     known: dict[str, float] = field(default_factory=dict)
     best: tuple[float, Instance, Verdict, InstanceShape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
-    points: list[_Point] = field(default_factory=list)
+    points: list[CubePoint] = field(default_factory=list)
     start_reached: bool = False
     longer: bool = True
     worth: float = 0.0
@@ -170,7 +170,7 @@ class CubeSearch:
         except InputError as error:
             self.spent += 1
             self._note(str(error))
-            return _NOTHING
+            return NOTHING
         # Every shape keeps its own points, so that `independent` compares searches that share none.
         name = f"{cube.shape} {self.start_reached} {instance.fields()}"
         if name not in self.known:
@@ -186,26 +186,26 @@ class CubeSearch:
             raise _on(error, cube) from error
         except InputError as error:
             self._note(str(error))
-            return _NOTHING
+            return NOTHING
         worst = verdict.worst
         if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
             self._note("; ".join(verdict.reasons))
-            return _NOTHING
+            return NOTHING
         size = abs(worst.left) + abs(worst.right)
         self.applicable += 1
         if self._idle(instance, verdict, size):
-            return _NOTHING
+            return NOTHING
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
         slack = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
         # A slack that is smaller than its rounding is no counterexample and gives no direction.
         if not violated and not (worst.significant and worst.error <= 1e-3 * size):
             self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
-            return _NOTHING
+            return NOTHING
         if self.best is None or violated or slack < self.best[0]:
             self.best = slack, instance, verdict, _as_run(cube.shape, verdict)
             self._tell(self.evaluations / self.budget.evaluations, _best_text(slack))
-        self.points.append(_Point(slack, cube, point, self._at_start(instance, verdict)))
+        self.points.append(CubePoint(slack, cube, point, self._at_start(instance, verdict)))
         if violated:
             raise Ended
         if self.spent % 16 == 0:
@@ -503,7 +503,7 @@ class CubeSearch:
             chosen = [*chosen[: _SHAPES - 1], late[0]]
         return chosen
 
-    def _late(self, ranked: list[_Point]) -> list[_Point]:
+    def _late(self, ranked: list[CubePoint]) -> list[CubePoint]:
         """Where delays matter, the best point of each evolved shape with clients that stay away."""
         if not has_delays(self.statement):
             return []
@@ -561,7 +561,7 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
-def _cubes(ranked: Sequence[Seen | _Point]) -> list[Cube]:
+def _cubes(ranked: Sequence[Seen | CubePoint]) -> list[Cube]:
     """The cubes of points, in the order of the first of each."""
     return [*{id(each.cube): each.cube for each in ranked}.values()]
 

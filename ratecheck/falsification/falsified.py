@@ -106,7 +106,7 @@ class Falsified:
         if self.by_instance or self.by_function:
             return Outcome.VIOLATED
         evaluated = (
-            self.applicable
+            self.zero
             or self.verdict is not None
             or self.unconfirmed
             or (self.functions is not None and self.functions.cases)

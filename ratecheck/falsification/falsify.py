@@ -20,6 +20,7 @@ from bounds.statement import Statement
 from ratecheck import ending
 from ratecheck.errors import InputError
 from ratecheck.falsification.cube_search import Budget, CubeSearch, Ended, unsure
+from ratecheck.falsification.drawn import RANKED, DrawnSearch
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
@@ -28,14 +29,19 @@ from ratecheck.falsification.shrinking.work import Follow, TooLong, WorkLimit
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.unconfirmed import larger
 from ratecheck.families.cube import Cube
-from ratecheck.families.registry import later_shapes, shapes
+from ratecheck.families.registry import drawn_shapes, later_shapes, shapes
+from ratecheck.families.statements import FEW
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
-from ratecheck.settings.applicability import check_expectations, foreign
+from ratecheck.settings.applicability import check_expectations, foreign, method_of
 from ratecheck.settings.convexity import any_sign
 
 # Slack, tightness 1/2, up to which families that are searched last are tried further.
 _WORTH = 1 / 3
+# Slack, tightness 4/5, up to which linear methods are tried further where runs are drawn.
+_NEAR = 1 / 9
+# Evaluations on runs that are drawn, by those of the families that are searched last.
+_DRAWN = 4
 
 
 def falsify(
@@ -109,6 +115,7 @@ def falsify(
         found = _with_later(found, seed, search, cubes, told)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search, told, budget)
+    found = _with_drawn(found, seed, search, cubes, told)
     # One violation that is confirmed decides, whatever else is open.
     return replace(found, unconfirmed=None, reasons=()) if found.outcome is Outcome.VIOLATED else found
 
@@ -144,13 +151,55 @@ def _with_later(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     except KeyboardInterrupt as stop:
         ending.grant()
         return replace(found, stopped=ending.word(stop))
+    others += cubes
+    found = replace(
+        found,
+        searched=Searched.of(statement, others),
+        seconds=search.budget.clock() - search.begun,
+        unconfirmed=larger(found.unconfirmed, search.unconfirmed),
+    )
+    if search.best is None or not search.violated:
+        return found
+    return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
+
+
+def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
+    """With a violating instance of which runs are drawn, if there is one."""
+    statement, budget = before.statement, before.budget
+    if not budget.later or found.stopped or found.outcome is Outcome.VIOLATED:
+        return found
+    cubes = [Cube(statement, shape) for shape in drawn_shapes(statement)]
+    if found.verdict is None:
+        # Of all that was tried nothing is known without many runs.
+        cubes += [cube for cube in others if cube.family.noise and cube.shape.n <= FEW]
+    if not cubes:
+        return found
+    told(1.0, "runs that are drawn")
+    most = min(_DRAWN * budget.later, budget.evaluations)
+    search = DrawnSearch(statement, replace(budget, evaluations=most), RANKED, lambda *_: None, before.begun)
+    method = method_of(statement)
+    if method is not None and method.algorithm.linear and found.verdict is not None:
+        # On quadratics such runs are known without being drawn.
+        search.worth = _NEAR
+    try:
+        with ending.as_told():
+            search.all(cubes, np.random.default_rng([seed, _DRAWN]))
+    except Ended:
+        if search.late and not search.violated:
+            return replace(found, stopped=_by_clock(budget, found.evaluations))
+    except KeyboardInterrupt as stop:
+        ending.grant()
+        return replace(found, stopped=ending.word(stop))
     found = replace(
         found,
         searched=Searched.of(statement, [*others, *cubes]),
         seconds=search.budget.clock() - search.begun,
         unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
-    if search.best is None or not search.violated:
+    if found.verdict is None:
+        search.hardest()
+        found = replace(found, applicable=max(found.applicable, search.applicable), reasons=())
+    if search.best is None:
         return found
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 

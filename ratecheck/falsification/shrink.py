@@ -21,11 +21,13 @@ from bounds.statement import Statement
 from ratecheck import ending
 from ratecheck.engines.kinds.mean_field_engine import MeanFieldEngine
 from ratecheck.errors import InputError
+from ratecheck.falsification.drawn import CONFIRMED
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report, Shrunk
 from ratecheck.falsification.shrinking import jointly, simpler
 from ratecheck.falsification.shrinking.simpler import Numbers, ShrinkingState
 from ratecheck.falsification.shrinking.work import LATE, MOST_PRODUCTS, Follow, Spent, TooLong, WorkLimit
 from ratecheck.outcome import Outcome
+from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.rigorous import REQUESTED
 from ratecheck.verification.shifted_index import with_shift
@@ -118,7 +120,7 @@ class Shrinking:
             follow = self.work.evaluate(proposed, *self.numbers.lengths(proposed))
         except TooLong:
             return None, False
-        return _violation(proposed, follow, MOST_PRODUCTS)
+        return _violation(proposed, follow, MOST_PRODUCTS, self.options)
 
     def prove(self) -> None:
         """Note whether the violation of the first instance is proved at the cost that others may have."""
@@ -135,12 +137,17 @@ class Shrinking:
 
         def again(statement: Statement) -> Verdict:
             other = replace(self.instance, statement=statement)
-            return other.verdict(SEARCHED, progress=self.work.evaluate(other, *self.numbers.lengths(other)))
+            return other.verdict(self.options, progress=self.work.evaluate(other, *self.numbers.lengths(other)))
 
         try:
             return with_shift(self.verdict, again)
         except (Spent, TooLong):
             return self.verdict
+
+    @property
+    def options(self) -> Options:
+        """How what is offered is evaluated: by many runs where the violation is that of drawn ones."""
+        return SEARCHED if self.verdict.replicates is None else CONFIRMED
 
     def _rank(self, instance: Instance) -> tuple[int, ...]:
         """The simplicity, and of what is as simple how often neighbours differ."""
@@ -206,15 +213,17 @@ def left(seconds: float | None, found: Falsified) -> float | None:
 
 def violation(instance: Instance) -> Verdict | None:
     """The verdict where the statement is violated, in floating point and in what interval arithmetic proves of it."""
-    return _violation(instance, None, REQUESTED)[0]
+    return _violation(instance, None, REQUESTED, SEARCHED)[0] or _violation(instance, None, REQUESTED, CONFIRMED)[0]
 
 
-def _violation(instance: Instance, follow: Follow | None, products: float) -> tuple[Verdict | None, bool]:
+def _violation(
+    instance: Instance, follow: Follow | None, products: float, options: Options
+) -> tuple[Verdict | None, bool]:
     """The verdict where the statement is violated, and whether that is proved at a cost of so many products."""
     proved = False
     try:
         with np.errstate(all="ignore"):
-            verdict = instance.verdict(SEARCHED, progress=follow)
+            verdict = instance.verdict(options, progress=follow)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
                 proof = instance.proof(products=products)
                 if follow is not None:

@@ -78,6 +78,7 @@ class Choices(Sizes):
             name
             for name in self.statement.parameters
             if vocabulary[name].role is Role.CONSTANT
+            and name not in self.statement.settings
             and vocabulary[name].domain is not Domain.REAL
             and vocabulary.facts.get(name, "") not in (*NOISE, *_NO_BOUNDS, *exact, "")
         )

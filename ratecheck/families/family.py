@@ -42,6 +42,8 @@ class Family(ABC):
     # Levels of noise that a statement leaves open are coordinates; or they are the problem's own, and no run has any.
     noise: bool = True
     own_noise: bool = False
+    # Runs are drawn, and means over them are all that is known of an instance.
+    drawn: bool = False
     # Noise is drawn in runs, and not enumerated.
     simulated: bool = True
     # All problems are quadratics; their gradients are bounded where the statement says so.
@@ -53,6 +55,8 @@ class Family(ABC):
     continued: bool = False
     # The noise of gradients grows with them.
     growing: bool = False
+    # Clients of a group have one function.
+    grouped: bool = False
     # There are instances of any number of clients.
     any_number: bool = True
     # Instances have any number of variables.

@@ -46,6 +46,7 @@ class PiecewiseQuadratics(Family):
 
     kinks: int = 2
     any_dimension: bool = True
+    grouped: bool = True
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Statements of which runs on such functions are followed exactly."""
@@ -79,6 +80,7 @@ class PiecewiseQuadratics(Family):
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         noisy = any(each.noise and not each.quadratic for each in others)
         but = ", but for equal clients with one breakpoint and noise of two values" if noisy else ""
+        but = f"{but or ', but'} for short runs in one variable" if any(each.drawn for each in others) else but
         return (
             f"functions that are not quadratic, with noise or with sampled clients{but}",
             "functions that do not split into coordinates, but for quadratics",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class Quadratics(Family):
     """
 
     any_dimension: bool = True
+    grouped: bool = True
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """Few clients, who take part as the statement says or by a trace, and many in two groups."""
@@ -82,7 +83,11 @@ class Quadratics(Family):
         if chooses_many(statement) and 1 in participants(statement, 1):
             yield InstanceShape(self, 1, _WIDE, 0, 1)
         for n in _MANY if method_of(statement) is None else (_GROUPED,):
-            yield from grouped(self, statement, n)
+            for shape in grouped(self, statement, n):
+                yield shape
+                if shape.size == 1 and every_participation(statement):
+                    # Long absences of everybody.
+                    yield replace(shape, trace="cyclic")
 
     def sized(self, statement: Statement, n: int) -> Iterable[InstanceShape]:
         return grouped(self, statement, n) if of_functions(statement) else ()

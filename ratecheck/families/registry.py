@@ -18,11 +18,14 @@ from ratecheck.extensions import Registry, named
 from ratecheck.families import who
 from ratecheck.families.family import Family, InstanceShape
 from ratecheck.families.quadratics import QUADRATICS
-from ratecheck.families.statements import dimension, excluded, is_bilevel
+from ratecheck.families.statements import dimension, excluded, is_bilevel, sets_alike
+from ratecheck.settings.applicability import method_of
 
 GROUP = "ratecheck.families"
 # What is tried with more clients on graphs, and how many these are.
 _PAIR, _ON_GRAPHS = InstanceShape(QUADRATICS, 2, 1, 0, 2), (4, 5)
+# Clients at most where runs are drawn, and variables.
+_FEW_DRAWN = 2
 
 
 def _families() -> dict[str, Family]:
@@ -40,8 +43,8 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     """
     fixed, run = fixed or {}, statement.vocabulary.run
     n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
-    families = [each for each in FAMILIES.values() if not each.later]
-    found = _mixing(statement, [shape for each in families for shape in each.shapes(statement)])
+    families = [each for each in FAMILIES.values() if not (each.later or each.drawn)]
+    found = _mixing(statement, _alike(statement, [shape for each in families for shape in each.shapes(statement)]))
     if BOUNDED & {*statement.assumptions}:
         # Only functions that are linear far away have such a bound.
         found = [shape for shape in [*found, *later_shapes(statement)] if shape.family.linear_far_away] or found
@@ -70,7 +73,33 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
 
 def later_shapes(statement: Statement) -> list[InstanceShape]:
     """The shapes of families that are searched where no other has violated the statement."""
-    return _mixing(statement, [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)])
+    found = [shape for each in FAMILIES.values() if each.later for shape in each.shapes(statement)]
+    return _mixing(statement, _alike(statement, found))
+
+
+def drawn_shapes(statement: Statement) -> list[InstanceShape]:
+    """The shapes on which runs have to be drawn: of families of such, and of few clients where a method is not linear.
+
+    There are none where nothing but noise is random and the statement has none.
+    """
+    own = [shape for each in FAMILIES.values() if each.drawn for shape in each.shapes(statement)]
+    method = method_of(statement)
+    if method is not None and not method.algorithm.linear:
+        own += [
+            shape
+            for shape in shapes(statement)
+            if shape.family.noise and max(shape.n, shape.d_u + shape.d_v) <= _FEW_DRAWN
+        ]
+    # Others contradict the statement.
+    return [each for each in _alike(statement, own) if _set(statement, "clients", each) in (None, each.n)]
+
+
+def _alike(statement: Statement, found: list[InstanceShape]) -> list[InstanceShape]:
+    """The shapes with clients of one function, where the statement is about no others."""
+    if not sets_alike(statement):
+        return found
+    several = [shape for shape in found if shape.n > 1 and shape.family.grouped]
+    return [*(shape for shape in found if shape.n == 1), *(replace(shape, groups=1) for shape in several)]
 
 
 def _again(statement: Statement, shape: InstanceShape, found: Sequence[InstanceShape]) -> bool:

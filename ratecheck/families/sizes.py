@@ -14,7 +14,7 @@ from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
 from ratecheck.families.coordinates import EDGE, factor, or_zero, share, whole
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, InstanceCube, InstanceShape
-from ratecheck.families.statements import has_delays
+from ratecheck.families.statements import FEW, has_delays
 from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
@@ -111,7 +111,7 @@ class Sizes(InstanceCube):
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
         fixed_law = not shape.trace and not every_participation(statement)
         method = method_of(statement)
-        near = _NEAR_OF_MANY if shape.groups else _NEAR
+        near = _NEAR_OF_MANY if shape.n > FEW else _NEAR
         # What lemmas speak of is computed local step by local step.
         slow = method is not None and not recordable(statement.recorded)
         if slow or {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*statement.assumptions}:
@@ -119,7 +119,7 @@ class Sizes(InstanceCube):
         if method is not None and method.algorithm.varying:
             return _NEAR
         if method is not None and not method.algorithm.linear:
-            return _NEAR_OF_MANY if shape.groups else _STEP_BY_STEP
+            return _NEAR_OF_MANY if shape.n > FEW else _STEP_BY_STEP
         if not means:
             return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.

@@ -88,6 +88,13 @@ def bounds_dissimilarity(statement: Statement) -> bool:
     return Assumption.DISSIMILARITY in statement.assumptions
 
 
+def sets_alike(statement: Statement) -> bool:
+    """Whether all clients have one function: the statement sets the difference of their gradients to 0."""
+    method, facts = method_of(statement), statement.vocabulary.facts
+    alone = method is not None and method.shared and not method.personal
+    return alone and any(statement.settings.get(name) == 0 for name, fact in facts.items() if fact == "b")
+
+
 def blocks(statement: Statement) -> list[tuple[int, int]]:
     """Numbers of shared and personal variables that are tried."""
     method = method_of(statement)

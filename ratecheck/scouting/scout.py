@@ -306,7 +306,9 @@ class Scout:
             if name in self.statement.vocabulary.equal or numbers.follows(self.statement, name, known):
                 continue
             later = every[every.index(name) + 1 :]
-            found[name] = numbers.chosen(self.statement, name, known, at[f"{kind} {name}"], later, of_method=kind == "parameter")
+            found[name] = numbers.chosen(
+                self.statement, name, known, at[f"{kind} {name}"], later, of_method=kind == "parameter"
+            )
         return found
 
     def _settings(self, setting: Setting, decoded: Sequence[_Decoded]) -> dict[str, Array]:

@@ -14,7 +14,7 @@ _OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTIO
 def has_pieces(statement: Statement) -> bool:
     """Whether runs on piecewise quadratic functions are followed exactly for what the statement measures."""
     method = method_of(statement)
-    return method is not None and method.algorithm.tabled and _has_runs(statement)
+    return method is not None and method.algorithm.tabled and has_runs(statement)
 
 
 def has_quiet_steps(statement: Statement) -> bool:
@@ -28,11 +28,11 @@ def has_quiet_steps(statement: Statement) -> bool:
         and not (method.algorithm.tabled or method.algorithm.compressed or method.algorithm.coin)
         and not method.algorithm.second_oracle
         and Assumption.RESHUFFLED_BLOCKS not in statement.assumptions
-        and _has_runs(statement)
+        and has_runs(statement)
     )
 
 
-def _has_runs(statement: Statement) -> bool:
+def has_runs(statement: Statement) -> bool:
     """Whether runs use gradients alone, and record what the statement measures."""
     method = method_of(statement)
     return (

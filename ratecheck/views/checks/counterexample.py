@@ -146,6 +146,9 @@ class WrittenCounterexample:
     def _noise(self) -> list[str]:
         run = self.instance.statement.algorithm is not None
         none = "no noise" if self.instance.problem.law.additive else "no other noise"
+        if self.verdict.replicates is not None and any(self._levels.values()):
+            # Where runs are drawn more than its variance matters.
+            return [f"{self.instance.problem.law} noise".replace("gaussian", "Gaussian")]
         return [none] if run and self._levels and not any(self._levels.values()) else []
 
     def _given(self, style: Notation) -> list[str]:
