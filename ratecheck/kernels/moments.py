@@ -65,13 +65,13 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
                 rough[used[i]] += 2 * unit * noise[i, i]
             for entry in range(size):
                 rough[entry] = math.sqrt(rough[entry])
-            follow(A, near, used, others, E, told, turned)
+            follow(A, used, others, E, told, turned)
             follow_errors(unit, moved, loose, E)
-            follow(A, near, used, others, C, told, turned)
+            follow(A, used, others, C, told, turned)
             for i in range(a):
                 for j in range(a):
                     C[used[i], used[j]] += noise[i, j]
-            follow(A, near, used, others, R, told, turned)
+            follow(A, used, others, R, told, turned)
             for entry in range(size):
                 before[entry] = math.sqrt(max(R[entry, entry], 0.0))
             add_majorant(4 * unit * _EPS, before, R)
@@ -189,18 +189,20 @@ def times(matrix, near, used, numbers, out):
 
 
 @kernel
-def follow(A, near, used, others, matrix, told, turned):
-    """Put a symmetric second moment after the round in the place of that before it; the last two are scratch."""
+def follow(A, used, others, matrix, told, turned):
+    """Put a symmetric second moment after the round in the place of that before it; the last two are scratch.
+
+    The map is on the entries ``used``, the first of which change; ``others`` are all that do not.
+    """
     a, size = told.shape
     for i in range(a):
         for entry in range(size):
             told[i, entry] = 0.0
-        for j in near[i]:
-            if j < 0:
-                break
+        for j in range(a + 1):
             factor, row = A[i, j], matrix[used[j]]
-            for entry in range(size):
-                told[i, entry] += factor * row[entry]
+            if factor != 0.0:
+                for entry in range(size):
+                    told[i, entry] += factor * row[entry]
     for j in range(a + 1):
         for i in range(a):
             turned[j, i] = told[i, used[j]]
@@ -211,12 +213,11 @@ def follow(A, near, used, others, matrix, told, turned):
         # Of the square one half is made.
         for k in range(i + 1):
             told[i, k] = 0.0
-        for j in near[i]:
-            if j < 0:
-                break
+        for j in range(a + 1):
             factor = A[i, j]
-            for k in range(i + 1):
-                told[i, k] += factor * turned[j, k]
+            if factor != 0.0:
+                for k in range(i + 1):
+                    told[i, k] += factor * turned[j, k]
         for k in range(i + 1):
             matrix[used[i], used[k]] = told[i, k]
             matrix[used[k], used[i]] = told[i, k]
