@@ -12,6 +12,7 @@ from ratecheck.aliases import Progress
 from ratecheck.engines import setup
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import drawn, expectation
+from ratecheck.engines.moments.coordinates import CoordinateMoments
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest
 from ratecheck.participation import Bernoulli, Participation, Uniform
@@ -52,6 +53,20 @@ def test_followed_together(method: str, sigma: float, pattern: Participation) ->
     assert drawn.together(runs) == [[0, 1, 2, 3, 4]]
     for run, found in zip(runs, drawn.expect(runs), strict=True):
         _same(expectation.expect(run), found)
+
+
+@pytest.mark.parametrize(("method", "sizes"), [("fedsum", "eta"), ("fedsum-cr", "eta"), ("fedavg-p", "gamma")])
+@pytest.mark.parametrize("sigma", [0.0, 0.4])
+def test_bounds_are_those_of_a_run_alone(method: str, sizes: str, sigma: float) -> None:
+    """Values and bounds of the kernel beside those of array products, for none, one and two variables of a client."""
+    chosen = {"eta_g": 0.7, "eta_l": 0.02} if sizes == "eta" else {"gamma_u": 0.02, "eta_u": 1.0}
+    chosen |= {"gamma_v": 0.02, "eta_v": 1.0} if sizes == "gamma" else {}
+    runs = _on(_run(method, sigma, **chosen), Uniform(n, 3), 3)
+    for run, found in zip(runs, drawn.expect(runs), strict=True):
+        alone = expectation.follow(run, CoordinateMoments)
+        for name, values in alone.records.items():
+            np.testing.assert_allclose(found.records[name], values, rtol=1e-12)
+            np.testing.assert_allclose(found.errors[name], alone.errors[name], rtol=1e-9)
 
 
 def test_neighbours_do_not_matter() -> None:

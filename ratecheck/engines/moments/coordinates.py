@@ -204,19 +204,13 @@ class CoordinateMoments(Moments):
         return [np.stack(each) for each in every]
 
     def joined(self, members: NDArray[np.intp], keep: Array, added: Sequence[Array]) -> KeptRound:
-        """The round of ``members`` (clients,), in which these add what is `found`, (coordinates, clients, ...).
-
-        Of several runs that have as many participants all arrays are (runs, ...).
-        """
+        """The round of ``members`` (clients,), in which these add what is `found`, (coordinates, clients, ...)."""
         cut, c = self.server, self.client
-        mine = cut + c * members[..., None] + np.arange(c)
-        mine = mine.reshape(*members.shape[:-1], -1)
-        servers = np.broadcast_to(np.arange(cut), (*members.shape[:-1], cut))
-        at = np.concatenate([servers, mine], axis=-1)
-        used = np.concatenate([at, np.full((*members.shape[:-1], 1), self.size - 1)], axis=-1)
-        A_0 = np.eye(at.shape[-1], used.shape[-1])
+        at = np.concatenate([np.arange(cut), (cut + c * members[:, None] + np.arange(c)).ravel()])
+        used = np.append(at, self.size - 1)
+        A_0 = np.eye(len(at), len(used))
         A_0[:cut, :cut] = keep[:cut, :cut]
-        B, error, covariance = (self._placed(each, at.shape[-1]) for each in added[:3])
+        B, error, covariance = (self._placed(each, len(at)) for each in added[:3])
         off, rough = (self._roots_of(each) for each in added[3:])
         error += 4 * np.abs(A_0) * ~kept(A_0[:, :-1])[:, None] + (self.distinct + 4) * np.abs(B)
         found = RoundMap(A_0 + B, error, np.abs(A_0) + np.abs(B), Noise(covariance, off, rough))

@@ -1,4 +1,4 @@
-"""Exact moments of runs that differ in who takes part alone, followed together: one array product of a round of all.
+"""Exact moments of runs that differ in who takes part alone, followed together: a kernel makes a round of all of them.
 
 Coordinates are stacked as in `coordinates`, along an axis after that of the runs. What a client adds in a round depends
 on the client, its delay and on how many take part; it is found once for all runs, and a round of all of them takes from
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,10 @@ from ratecheck.engines.moments.coordinates import CoordinateMoments
 from ratecheck.engines.moments.expectation import Recorder, single_threaded
 from ratecheck.engines.moments.moment import Moment
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.moments import carry_rounds
 
-# Numbers of all matrices that are followed at once: more leave the cache. What is kept of clients, at most.
-_AT_ONCE, _KEPT = 2**19, 2**24
+# Numbers of all matrices that are followed at once, and what is kept of clients, at most.
+_AT_ONCE, _KEPT = 2**23, 2**24
 
 
 def together(setups: Sequence[Setup]) -> list[list[int]]:
@@ -68,9 +68,10 @@ class _DrawnRuns:
         self._moments, self._setups, self._T = moments, setups, setups[0].T
         self._taking = np.stack([np.asarray(setup.trace.fixed(self._T)) for setup in setups])
         self._last = np.full(self._taking.shape[::2], -1)
-        # Where what a client adds stands among all that was found.
-        self._known: dict[tuple[int, int, int], int] = {}
-        self._added: list[Array] = []
+        # Where what a client adds stands among all that was found, by its delay, for each number of participants.
+        self._known: dict[int, NDArray[np.intp]] = {}
+        self._added: tuple[Array, ...] = ()
+        self._server: dict[int, tuple[Array, Array]] = {}
 
     def expectations(self, start: Moment, recorder: Recorder) -> list[Expectation]:
         """The recorded quantities, run by run, from the same start."""
@@ -93,52 +94,47 @@ class _DrawnRuns:
         ]
 
     def _advance(self, moment: Moment, t: int) -> Moment:
-        """The moments after round t: runs with as many participants go together."""
-        counts = self._taking[:, t].sum(axis=1)
-        if (counts == counts[0]).all():
-            return _finite(self._round(moment, np.arange(len(counts)), t))
-        for count in np.unique(counts):
+        """The moments after round t, in the place of those before it: runs with as many participants go together."""
+        taking, moments = self._taking[:, t], self._moments
+        delays = np.ones(taking.shape, dtype=np.intp)
+        if moments.setup.algorithm.uses_delay:
+            delays = t - self._last
+            self._last[taking] = t
+        counts = taking.sum(axis=1)
+        for count in np.unique(counts).tolist():
             runs = np.flatnonzero(counts == count)
-            after = self._round(_of_all(moment, partial(_taken, at=runs)), runs, t)
-            for name in _ARRAYS:
-                getattr(moment, name)[runs] = getattr(after, name)
+            members = np.ascontiguousarray(np.nonzero(taking[runs])[1].reshape(len(runs), count))
+            keep, to_server = self._aggregate(count)
+            places = self._places(members, delays[runs[:, None], members], to_server)
+            carry_rounds(
+                runs, members, places, keep, moments.distinct, self._added,
+                moment.mean, moment.covariance, moment.off, moment.rounding,
+            )  # fmt: skip
         # What was found of the moment before does not hold of the one after.
         return _finite(replace(moment))
 
-    def _round(self, moment: Moment, runs: NDArray[np.intp], t: int) -> Moment:
-        moments = self._moments
-        members: NDArray[np.intp] = np.nonzero(self._taking[runs, t])[1].reshape(len(runs), -1)
-        delays, mine = np.ones_like(members), (runs[:, None], members)
-        if moments.setup.algorithm.uses_delay:
-            delays = t - self._last[mine]
-            self._last[mine] = t
-        keep, to_server = moments.rounds_of.aggregate(members.shape[1])
-        at = self._places(members, delays, to_server)
-        if moments.most(members.shape[1]):
-            all_of = np.zeros((len(runs), moments.n), dtype=np.intp)
-            all_of[np.arange(len(runs))[:, None], members] = at
-            members, at = np.arange(moments.n), all_of
-        return moments.joined(members, keep, [each[at].swapaxes(1, 2) for each in self._added]).carry(moment)
+    def _aggregate(self, count: int) -> tuple[Array, Array]:
+        """What the server keeps of itself, and what it makes of clients, where so many take part."""
+        if count not in self._server:
+            keep, to_server = self._moments.rounds_of.aggregate(count)
+            servers = slice(self._moments.server)
+            self._server[count] = np.ascontiguousarray(keep[servers, servers]), to_server
+        return self._server[count]
 
     def _places(self, members: NDArray[np.intp], delays: NDArray[np.intp], to_server: Array) -> NDArray[np.intp]:
         """Where what these clients add stands among all that was found, which is `found` where it is new."""
-        count = members.shape[1]
-        keys = [(i, delay, count) for i, delay in zip(members.ravel().tolist(), delays.ravel().tolist(), strict=True)]
         if sum(each.size for each in self._added) > _KEPT:
-            self._known, self._added = {}, []
-        new = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if new or not self._added:
-            found = self._moments.found([(i, float(delay)) for i, delay, _ in new], to_server)
-            # The first adds nothing, as a client does that is away.
-            before = self._added or [np.zeros((1, *each.shape[1:])) for each in found]
-            self._added = [np.concatenate(each) for each in zip(before, found, strict=True)]
-            for key in new:
-                self._known[key] = len(self._known) + 1
-        return np.array([self._known[key] for key in keys], dtype=np.intp).reshape(members.shape)
-
-
-def _taken(array: Array, at: NDArray[np.intp]) -> Array:
-    return array[at]
+            self._known, self._added = {}, ()
+        nothing = np.full((self._moments.n, self._T + 1), -1)
+        known = self._known.setdefault(members.shape[1], nothing)
+        unknown = known[members, delays] < 0
+        if unknown.any() or not self._added:
+            new = np.unique(np.stack([members[unknown], delays[unknown]], axis=1), axis=0)
+            found = self._moments.found([(int(i), float(delay)) for i, delay in new], to_server)
+            before = self._added or tuple(each[:0] for each in found)
+            known[new[:, 0], new[:, 1]] = len(before[0]) + np.arange(len(new))
+            self._added = tuple(np.concatenate(each) for each in zip(before, found, strict=True))
+        return known[members, delays]
 
 
 _ARRAYS = tuple(field.name for field in fields(Moment))

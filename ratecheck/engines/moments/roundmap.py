@@ -390,19 +390,17 @@ class KeptRound(RoundMap):
     """A round that leaves most entries as they are, and adds nothing to them, for a stack of parts: see `Moment`.
 
     ``at`` are the entries that change, ``used`` those of which they are made: map, errors and terms are given for
-    these, (parts, at, used), and the noise (parts, at, at), (parts, at, 1). Of several runs there is a row of ``at``
-    and ``used`` for each, as they have participants of their own, and arrays are (runs, parts, ...).
+    these, (parts, at, used), and the noise (parts, at, at), (parts, at, 1).
     """
 
     def __init__(self, at: NDArray[np.intp], used: NDArray[np.intp], size: int, found: RoundMap) -> None:
         self._at, self._used, self._size = at, used, size
-        parts, noise = found.mean.shape[:-2], found.noise
+        noise = found.noise
         # What takes the rows of matrices and the entries of columns, and those of a square: views of what is whole.
-        self._rows: tuple[Any, ...] = _rows(at, parts)
-        self._sources: tuple[Any, ...] = _rows(used, parts)
-        *every, rows = self._rows
-        self._square: tuple[Any, ...] = *(each[..., None] for each in every), rows[..., None], rows[..., None, :]
-        if at.ndim == 1 and len(at) == size - 1:
+        self._rows: tuple[Any, ...] = ..., at, slice(None)
+        self._sources: tuple[Any, ...] = ..., used, slice(None)
+        self._square: tuple[Any, ...] = ..., at[:, None], at
+        if len(at) == size - 1:
             whole = slice(size - 1)
             self._rows, self._sources, self._square = (..., whole, slice(None)), (...,), (..., whole, whole)
         noise = Noise(noise.covariance, self._placed(noise.off), self._placed(noise.rough))
@@ -527,12 +525,6 @@ class KeptRound(RoundMap):
             _add(rounding, rough + self._guard(rounding))
         nothing = np.zeros_like(moment.loose)
         return Moment(mean, covariance, off, rounding, nothing, nothing)
-
-
-def _rows(at: NDArray[np.intp], parts: tuple[int, ...]) -> tuple[NDArray[np.intp], ...]:
-    """The index of the rows ``at`` of a stack with these axes before: of each run its own, where it has several."""
-    every = np.ogrid[*(slice(count) for count in parts)]
-    return *(each[..., None] for each in every), at[..., None, :] if at.ndim > 1 else at
 
 
 class Arrow:
