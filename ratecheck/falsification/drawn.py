@@ -88,7 +88,7 @@ class DrawnSearch(CubeSearch):
         return value
 
     def _share(self, verdict: Verdict, right: float) -> float:
-        """The share of what is random in the bound, 1 where it has none: without noise it may be tight for no reason."""
+        """What is random as a share of the bound, 1 where it has none: without noise it may be tight for no reason."""
         values = {name: np.asarray(value) for name, value in verdict.values.items()}
         found = [float(evaluated(part, values)) for part in self._random if names_in(part) <= values.keys()]
         return sum(found) / right if found and right > 0 else 1.0
