@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
+from ratecheck.scouting.called_runs import run_of
 from ratecheck.scouting.runs import Batch, BatchRun
 
 # Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic.
@@ -27,12 +28,14 @@ class ProblemBatch(ABC):
 
     ``H`` (N, n, d, d), ``g`` (N, n, d) are gradients H x - g where these are ``affine``, else zeros; ``start`` is
     (N, n, d), ``centre`` (N, n, d) a minimiser, NaN without one, ``lowest`` (N,) the infimum. The first ``d_u``
-    variables are shared; ``noise`` has (N,) standard deviations by fact, ``parameters`` those of the
-    method that are no step sizes, (N,) or (N, n). Facts that are ``visited`` are those of a run, which has records of
-    these names (followed by _samples: of every sample); `fact` is the number from which on they are tried.
+    variables are shared. ``called``: runs without randomness are also followed by calls of functions. ``noise`` has
+    (N,) standard deviations by fact, ``parameters`` those of the method that are no step sizes, (N,) or (N, n). Facts
+    that are ``visited`` are those of a run, which has records of these names (followed by _samples: of every sample);
+    `fact` is the number from which on they are tried.
     """
 
     affine: ClassVar[bool] = True
+    called: ClassVar[bool] = False
     visited: ClassVar[frozenset[str]] = frozenset()
     H: Array
     g: Array
@@ -68,6 +71,7 @@ class ProblemBatch(ABC):
 class QuadraticBatch(ProblemBatch):
     """Quadratics f_i(w) = w' H_i w/2 - g_i' w: H (N, n, d, d), g (N, n, d), of which ``d_u`` variables are shared."""
 
+    called: ClassVar[bool] = True
     H: Array
     g: Array
     d_u: int
@@ -88,7 +92,7 @@ class QuadraticBatch(ProblemBatch):
         return cls(H, g, d_u, start, noise, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
-        return read(BatchRun(batch))
+        return read(run_of(batch))
 
     @property
     def n(self) -> int:
