@@ -24,7 +24,7 @@ class Unscouted(Exception):  # noqa: N818  # nothing is wrong: whole verdicts ar
     """A statement, a shape or a method of which batches are not evaluated, and why."""
 
 
-def _of_arrays(read: Callable[..., Result]) -> Callable[..., Result]:
+def of_arrays(read: Callable[..., Result]) -> Callable[..., Result]:
     """Let a reader raise `Unscouted` where a function takes no arrays, or is wrong: a verdict says what is."""
 
     @functools.wraps(read)
@@ -86,7 +86,7 @@ class BatchReader:
         """The layout of a group of variables."""
         return BatchLayout(group, self.algorithm.blocks, self.sizes)
 
-    @_of_arrays
+    @of_arrays
     def matrices(
         self, name: str, p: Numbers, inputs: Sequence[BatchLayout], outputs: Sequence[BatchLayout]
     ) -> list[list[Array]]:
@@ -105,7 +105,7 @@ class BatchReader:
                             matrices[k][:, rows.start + step, here.start + step] = coefficient
         return found
 
-    @_of_arrays
+    @of_arrays
     def terms(self, p: Numbers, inputs: Sequence[BatchLayout]) -> dict[str, list[BatchTerm]]:
         """All recorded quantities, by name, with coefficients on the variables of the inputs."""
         names, found = self._on_units("records", p, inputs)

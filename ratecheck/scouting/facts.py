@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import U
 from ratecheck.aliases import Array
+from ratecheck.scouting.called_runs import run_of
 from ratecheck.scouting.runs import Batch, BatchRun
 
 # Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic.
@@ -27,12 +28,14 @@ class ProblemBatch(ABC):
 
     ``H`` (N, n, d, d), ``g`` (N, n, d) are gradients H x - g where these are ``affine``, else zeros; ``start`` is
     (N, n, d), ``centre`` (N, n, d) a minimiser, NaN without one, ``lowest`` (N,) the infimum. The first ``d_u``
-    variables are shared; ``noise`` has (N,) standard deviations by fact, ``parameters`` those of the
-    method that are no step sizes, (N,) or (N, n). Facts that are ``visited`` are those of a run, which has records of
-    these names (followed by _samples: of every sample); `fact` is the number from which on they are tried.
+    variables are shared. ``called``: runs without randomness are also followed by calls of functions. ``noise`` has
+    (N,) standard deviations by fact, ``parameters`` those of the method that are no step sizes, (N,) or (N, n). Facts
+    that are ``visited`` are those of a run, which has records of these names (followed by _samples: of every sample);
+    `fact` is the number from which on they are tried.
     """
 
     affine: ClassVar[bool] = True
+    called: ClassVar[bool] = False
     visited: ClassVar[frozenset[str]] = frozenset()
     # What gives a constant, by name.
     _FACTS: ClassVar[Mapping[str, Callable[[Any], Array]]] = {}
@@ -81,6 +84,7 @@ class ProblemBatch(ABC):
 class AffineBatch(ProblemBatch):
     """Problems that ``H`` (N, n, d, d) and ``g`` (N, n, d) say all of; see `ProblemBatch`."""
 
+    called: ClassVar[bool] = True
     H: Array
     g: Array
     d_u: int
@@ -124,7 +128,7 @@ class QuadraticBatch(AffineBatch):
         return cls(H, g, d_u, start, noise, parameters)
 
     def followed(self, batch: Batch, rows: NDArray[np.int64], read: Callable[[BatchRun], Array]) -> Array:
-        return read(BatchRun(batch))
+        return read(run_of(batch))
 
     @cached_property
     def gradient(self) -> Array:

@@ -93,6 +93,10 @@ def admitted(statement: Statement, values: Mapping[str, Array], size: int) -> ND
     for condition in statement.hypotheses:
         if condition.symbols <= values.keys():
             found &= np.broadcast_to(holding(condition, values), (size,))
+    for name, expr in statement.settings.items():
+        if name in values and names_in(expr) <= values.keys():
+            # What contradicts the statement's own settings is no instance.
+            found &= np.broadcast_to(np.isclose(values[name], evaluated(expr, values), rtol=1e-9, atol=0.0), (size,))
     return found
 
 

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from ratecheck.kernels import scouting as kernels
 from ratecheck.participation import delays
 from ratecheck.scouting.coefficients import BatchReader, BatchTerm, Unscouted
 
-# Entries of the second moment up to which long runs are followed by powers, and of the state up to which any is.
-_PAIRS, _STATE = 72, 40
+# Entries of the second moment up to which long runs are followed by powers.
+_PAIRS = 72
 # A unit of rounding, and up to which share a mean may change by some.
 _EPS, _KNOWN = float(np.finfo(float).eps), 1e-6
 # A difference from a constant has no digits below this share of it.
@@ -111,6 +112,9 @@ class Batch:
 class BatchRun:
     """The round maps of a batch, and its quantities."""
 
+    # Entries of the state up to which runs are followed.
+    most_entries: ClassVar[int] = 40
+
     def __init__(self, batch: Batch) -> None:
         self.batch, algorithm = batch, batch.algorithm
         reader = self.reader = BatchReader(algorithm, batch.sizes, batch.count)
@@ -118,15 +122,20 @@ class BatchRun:
             reader.layout(group) for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
         )
         self.size = self.server.size + batch.n * self.client.size + 1
-        if self.size > _STATE:
+        if self.size > self.most_entries:
             raise Unscouted(f"a state of {self.size} entries")
-        if algorithm.compressed and (batch.law.matrices is not None or batch.law.share is not None):
-            raise Unscouted("compressed messages of clients that come at times of their own")
-        if algorithm.varying and batch.law.matrices is not None:
-            raise Unscouted("given participants and coefficients that differ from round to round")
+        self.check()
         if not {*algorithm.varying} <= batch.parameters.keys():
             # What is done before round 0 reads the coefficients of round 0.
             self.batch = self._in_rounds(np.arange(batch.count), np.zeros(batch.count, dtype=np.int64))
+
+    def check(self) -> None:
+        """Raise `Unscouted` for runs that are not followed."""
+        algorithm, law = self.batch.algorithm, self.batch.law
+        if algorithm.compressed and (law.matrices is not None or law.share is not None):
+            raise Unscouted("compressed messages of clients that come at times of their own")
+        if algorithm.varying and law.matrices is not None:
+            raise Unscouted("given participants and coefficients that differ from round to round")
 
     def _in_rounds(self, points: NDArray[np.int64], rounds: NDArray[np.int64]) -> Batch:
         """The points in these rounds, with the coefficients that they have there."""
@@ -452,7 +461,7 @@ class BatchRun:
             total += own / batch.n
             start = self.server.size + i * self.client.size
             mean[:, start : start + self.client.size] = own
-            if batch.noise.any():
+            if batch.noise.any() and not batch.algorithm.full_start:
                 root = slope * (batch.noise / np.sqrt(batch.steps[:, i])[:, None])[:, None, :]
                 load = np.concatenate([from_clients @ root / batch.n, root], axis=1)
                 outputs, _ = self._places(i)

@@ -37,6 +37,7 @@ from ratecheck.participation.model.law import Multinomial, Sets
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, MinMax, Piecewise, Problem, Quadratic
 from ratecheck.scouting import numbers
 from ratecheck.scouting.bent import BentBatch
+from ratecheck.scouting.called_runs import by_maps, is_called
 from ratecheck.scouting.coefficients import Unscouted
 from ratecheck.scouting.facts import ProblemBatch, QuadraticBatch
 from ratecheck.scouting.levels import TwoLevelBatch
@@ -97,10 +98,8 @@ class Scout:
             raise Unscouted("no run")
         self.method, self.algorithm = method, method.algorithm
         algorithm = self.algorithm
-        if not algorithm.linear:
-            raise Unscouted("a method that is not followed by maps")
-        if algorithm.second_oracle or algorithm.asks_more:
-            raise Unscouted("further points or coins")
+        if algorithm.second_oracle or algorithm.coin:
+            raise Unscouted("a second oracle or coins")
         if {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*self.statement.assumptions}:
             raise Unscouted("an assumption on the run")
         if any(claim.metric.over not in _OVER or claim.relation is Relation.ORDER for claim in self.statement.claims):
@@ -123,6 +122,8 @@ class Scout:
         middle = cube.problem(dict.fromkeys(cube.coordinates, 0.5))
         if type(middle) not in BATCHES:
             raise Unscouted(f"a {middle.kind} problem")
+        if not (by_maps(algorithm) or BATCHES[type(middle)].called):
+            raise Unscouted("a method that is not followed by maps")
         visited, samples = BATCHES[type(middle)].visited, Assumption.EVERY_SAMPLE in self.statement.assumptions
         # Constants of a run, and what a run calls them.
         self.along = {
@@ -496,11 +497,15 @@ class Scout:
             algorithm.record_oracle, H, g, parameters)  # fmt: skip
         sizes = tuple(problems.width(block) for block in algorithm.blocks)
         steps, T = (np.ascontiguousarray(each[rows]) for each in (points.steps, points.T.astype(np.int64)))
-        return Batch(
+        batch = Batch(
             algorithm, sizes, M, c, record_M, record_c, H, g, problems.centre[rows], problems.lowest[rows], parameters,
             steps, self._noise(problems, rows), start, T, self._law(patterns),
             further=any(claim.metric.over.further for claim in self.statement.claims),
         )  # fmt: skip
+        if is_called(batch) and Assumption.NOISE in self.statement.assumptions:
+            # Shapes without noise would be all that is seen.
+            raise Unscouted("noise in runs that are followed by calls")
+        return batch
 
     def _step_sizes(
         self, points: _DecodedBatch, problems: ProblemBatch, values: Mapping[str, Array], rows: NDArray[np.int64]
