@@ -22,9 +22,8 @@ from bounds.statement import Over, Relation, Statement
 from ratecheck.algorithms.model.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.evolution import evolve
 from ratecheck.falsification.falsified import Report
-from ratecheck.falsification.scouts import Place, Scouts, Seen, Sight, Value, by_slack, in_niche
+from ratecheck.falsification.scouts import Place, Scouts, Seen, Sight, Value, by_slack, evolve, in_niche
 from ratecheck.falsification.unconfirmed import Unconfirmed, larger
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape

@@ -1,4 +1,8 @@
-"""What scouts see of cubes: corners and random points, evolved and neighbouring ones, and the leaders among them."""
+"""What scouts see of cubes: corners and random points, evolved and neighbouring ones, and the leaders among them.
+
+Evolution is differential: children are a parent moved along the difference of two others, and take its place where they
+are no worse (R. Storn and K. Price, J. Global Optimization 11, 1997).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.falsification.evolution import evolve
 from ratecheck.families.cube import Cube
 from ratecheck.families.family import InstanceShape
 from ratecheck.families.statements import summands
@@ -27,6 +30,8 @@ _ON = (1.0, 2.0, 4.0)
 _BATCH, _REMEMBERED = 128, 20_000
 # Slack where there is none; how often more points are drawn where instances are fewer than that share of them.
 _NOTHING, _MORE, _OFTEN = 2.0, 3, 0.25
+# The share of coordinates that a child takes over.
+_CROSSOVER = 0.7
 # A term's niche are instances on which it is at least this share of the bound; others count as much worse.
 NICHE = 0.3
 
@@ -277,3 +282,30 @@ def _length(each: Seen) -> float:
     """Local steps of a client in all rounds, by the instance's numbers."""
     run, given = each.cube.statement.vocabulary.run, each.instance.given
     return float(np.prod([np.max(given.get(run.get(role, ""), 1.0)) for role in ("rounds", "local_steps")]))
+
+
+def evolve(
+    valued: Callable[[Array], Array], population: Array, values: Array, generations: int, rng: np.random.Generator
+) -> None:
+    """Show ``valued`` the children (members, coordinates) of that many generations.
+
+    ``values`` (members,) are those of the ``population``, the least being the best, and infinite where they are not
+    known.
+    """
+    size = len(population)
+    for _ in range(generations):
+        best = population[int(np.argmin(values))]
+        a, b = (population[rng.integers(size, size=size)] for _ in range(2))
+        scale = rng.uniform(0.4, 1.0, (size, 1))
+        # Half of the children start from the best point, the others from their parent on the way to it.
+        base = np.where(rng.random((size, 1)) < 0.5, best, population + scale * (best - population))
+        child = base + scale * (a - b)
+        taken = rng.random(child.shape) < _CROSSOVER
+        taken[np.arange(size), rng.integers(child.shape[1], size=size)] = True
+        child = np.where(taken, child, population)
+        # What leaves the cube comes back between its parent and the side that it crossed.
+        side = np.clip(child, 0.0, 1.0)
+        child = np.where(child == side, child, np.where(rng.random(child.shape) < 0.5, side, (side + population) / 2))
+        new = valued(child)
+        better = new <= values
+        population, values = np.where(better[:, None], child, population), np.where(better, new, values)
