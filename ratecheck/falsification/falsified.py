@@ -88,7 +88,7 @@ class Falsified:
     @property
     def few(self) -> bool:
         """Whether no violation was found, and less than a quarter of the instances met every condition."""
-        return self.outcome is Outcome.INCONCLUSIVE and self.applicable < _ENOUGH * self.evaluations
+        return self.outcome is not Outcome.VIOLATED and 0 < self.applicable < _ENOUGH * self.evaluations
 
     @property
     def by_instance(self) -> bool:

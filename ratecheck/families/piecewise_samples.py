@@ -169,6 +169,6 @@ WITH_SAMPLES = PiecewiseWithSamples(
 DRAWN = DrawnPieces(
     "piecewise quadratic functions with noise or sampled clients, runs drawn",
     "one client next to its minimiser, which noise carries to where its function is flat or steep",
-    60, label="2 breakpoints, drawn", noise=True, quadratic=False, linear_far_away=True, drawn=True,
+    65, label="2 breakpoints, drawn", noise=True, quadratic=False, linear_far_away=True, drawn=True,
 )  # fmt: skip
 FAMILIES = (WITH_SAMPLES, DRAWN)

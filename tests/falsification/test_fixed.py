@@ -150,12 +150,11 @@ def test_a_method_that_needs_a_dimension_is_given_one(monkeypatch):
     """As `verify` takes it; an error in another one says which it was, and how another is searched."""
     monkeypatch.setitem(METHODS, "in-pairs", Method("in-pairs", "Pairs", InPairs(), {"K": 1}, personal=False))
     longest = symbol("largest", "longest pair of the gradient", role="measured", fact="largest", degrees=(1, -1))
-    wrong = theorem(
-        "mean largest <= sqrt(F_0/(gamma*T))/8", method="in-pairs", given="smooth", symbols=longest, when="gamma <= 1/L"
-    )
+    more = {"method": "in-pairs", "given": "smooth", "symbols": longest, "when": "gamma <= 1/L"}
+    right, wrong = (theorem(f"mean largest <= {factor}*sqrt(F_0/(gamma*T))", **more) for factor in ("2", "(1/8)"))
     budget = Budget(10, by_term=False, functions=False, later=0)
     with pytest.raises(InputError, match=r"on an instance with d=1: d=\.\.\. searches"):
-        falsify(wrong, budget)
+        falsify(right, budget)
     found = falsify(wrong, budget, fixed={"d": 4.0})
     assert found.outcome is Outcome.VIOLATED
     assert found.instance.problem.d_u == 4

@@ -62,7 +62,7 @@ def test_a_term_that_is_too_small_is_found_though_others_hide_it(term, factor):
 def test_a_search_ends_with_what_the_terms_show():
     """After a short search by verdicts that finds nothing; the instance has no shape, and is shrunk as any other."""
     wrong = scaled(KEY, "noise", 1 / 60)
-    without = falsify(wrong, Budget(5, by_term=False))
+    without = falsify(wrong, Budget(5, by_term=False, later=0))
     assert (without.outcome, without.terms) == (Outcome.INCONCLUSIVE, None)
     found = falsify(wrong, Budget(5))
     assert (found.outcome, found.shape, found.evaluations) == (Outcome.VIOLATED, None, 5)
