@@ -166,12 +166,8 @@ def _with_later(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
 def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
     """With a violating instance of which runs are drawn, if there is one."""
     statement, budget = before.statement, before.budget
-    if not budget.later or found.stopped or found.outcome is Outcome.VIOLATED:
-        return found
-    cubes = [Cube(statement, shape) for shape in drawn_shapes(statement)]
-    if found.verdict is None:
-        # Of all that was tried nothing is known without many runs.
-        cubes += [cube for cube in others if cube.family.noise and cube.shape.n <= FEW]
+    decided = not budget.later or found.stopped or found.outcome is Outcome.VIOLATED
+    cubes = [] if decided else _drawn_cubes(found, others)
     if not cubes:
         return found
     told(1.0, "runs that are drawn")
@@ -198,10 +194,18 @@ def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     )
     if found.verdict is None:
         search.hardest()
-        found = replace(found, applicable=max(found.applicable, search.applicable), reasons=())
     if search.best is None:
         return found
+    if found.verdict is None:
+        found = replace(found, applicable=max(found.applicable, search.applicable), reasons=())
     return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
+
+
+def _drawn_cubes(found: Falsified, others: list[Cube]) -> list[Cube]:
+    """Where runs are drawn: of few clients everywhere, if of all that was tried nothing is known without many runs."""
+    cubes = [Cube(found.statement, shape) for shape in drawn_shapes(found.statement)]
+    more = others if found.verdict is None else []
+    return [*cubes, *(cube for cube in more if cube.family.noise and cube.shape.n <= FEW)]
 
 
 def _with_functions(found: Falsified, seed: int, search: CubeSearch, told: Report, budget: Budget) -> Falsified:

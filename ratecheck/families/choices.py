@@ -22,6 +22,7 @@ from ratecheck.settings.on_trace import certify
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.constraints import NotMonotoneError
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
+from ratecheck.stepsizes.filling import follows
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.sampled import sampled
 
@@ -122,6 +123,8 @@ class Choices(Sizes):
                 chosen[name] = self.inside(name, Interval(), at[f"{kind} {name}"])
                 continue
             known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
+            if follows(statement, name, known.keys()):
+                continue
             interval = self._interval(name, known, free, wanted[k + 1 :])
             if interval is not None:
                 chosen[name] = self.inside(name, interval, at[f"{kind} {name}"])

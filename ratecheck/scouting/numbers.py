@@ -50,12 +50,6 @@ def completed(statement: Statement, values: Values) -> Values:
     return found
 
 
-def follows(statement: Statement, name: str, values: Values) -> bool:
-    """Whether a step size is decided by these: by products, formulas, and rules that leave no choice."""
-    rules = tuple(rule for rule in statement.step_rules if not (rule.at_least or rule.free))
-    return name in values or any(each == name for each, _ in filled(statement, values.keys(), rules))
-
-
 def with_derived(statement: Statement, values: Values) -> Values:
     """The values with the parameters that the vocabulary derives from others."""
     found = dict(values)

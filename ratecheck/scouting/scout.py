@@ -48,6 +48,7 @@ from ratecheck.settings.applicability import certifiable, foreign, method_of, un
 from ratecheck.settings.at_minimiser import OF_START, admits_minimiser
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value, silent
+from ratecheck.stepsizes.filling import follows
 from ratecheck.verification.instance import Instance
 
 # How batches of problems of a class are evaluated.
@@ -304,7 +305,7 @@ class Scout:
         every = (*self.cube.restricted, *self.cube.free_steps)
         for name in names:
             known = {**values, **found}
-            if name in self.statement.vocabulary.equal or numbers.follows(self.statement, name, known):
+            if name in self.statement.vocabulary.equal or follows(self.statement, name, known.keys()):
                 continue
             later = every[every.index(name) + 1 :]
             found[name] = numbers.chosen(

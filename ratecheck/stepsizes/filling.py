@@ -63,3 +63,9 @@ def defaulted(statement: Statement) -> list[str]:
     """The parameters that have a default number."""
     named = [name for name in statement.parameters if statement.vocabulary[name].default is not None]
     return [name for name in named if name not in statement.settings]
+
+
+def follows(statement: Statement, name: str, known: Collection[str]) -> bool:
+    """Whether a step size is decided by what is known: by products, formulas, and rules that leave no choice."""
+    rules = tuple(rule for rule in statement.step_rules if not (rule.at_least or rule.free))
+    return name in known or any(each == name for each, _ in filled(statement, known, rules))

@@ -348,7 +348,7 @@ def test_units_of_a_method_that_is_not_linear():
 
 def test_a_search_that_hardly_met_the_conditions_is_no_check(monkeypatch):
     """What is wrong may be where nothing was tried."""
-    few = Falsified(theorem(**SGD), None, None, None, 60, 14, 0.0)
+    few = Falsified(theorem(**SGD), None, None, None, 60, 14, 0.0, zero=1)
     monkeypatch.setattr(instances, "falsify_to_the_end", lambda *_, **__: few)
     said = [each.reason for each in rc.lint(theorem(**SGD)).reports[0].not_checked if each.check == instances.SEARCH]
     assert said == ["14 of 60 instances meet every condition"]

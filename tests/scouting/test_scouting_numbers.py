@@ -15,6 +15,7 @@ from ratecheck.scouting import numbers
 from ratecheck.scouting.scout import Scout
 from ratecheck.settings.applicability import foreign, method_of
 from ratecheck.stepsizes.feasible_set import FeasibleSet
+from ratecheck.stepsizes.filling import follows
 from ratecheck.stepsizes.interval import Interval
 
 STATEMENTS = {
@@ -54,7 +55,7 @@ def test_ends_are_those_of_the_feasible_set(key):
         wanted = FeasibleSet.of(statement, values).admissible().get(name)
         arrays = {each: np.full(len(AT), value) for each, value in values.items()}
         if wanted is None:
-            assert numbers.follows(statement, name, arrays)
+            assert follows(statement, name, arrays.keys())
             continue
         found = numbers.chosen(statement, name, arrays, np.array(AT))
         assert found == pytest.approx([inside(wanted, x) for x in AT], rel=1e-8)
@@ -70,7 +71,7 @@ def test_what_is_chosen_in_turn_is_admissible(key):
     rows = [drawn(statement, rng) for _ in range(12)]
     values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     for k, name in enumerate(steps):
-        if not numbers.follows(statement, name, values):
+        if not follows(statement, name, values.keys()):
             values[name] = numbers.chosen(statement, name, values, rng.random(len(rows)), steps[k + 1 :])
     full = numbers.completed(statement, values)
     assert {name for condition in statement.hypotheses for name in condition.symbols} <= full.keys()
