@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _weakrefset
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -25,9 +26,9 @@ class OutOfTime(BaseException):
 
 
 def _swallows(frame: FrameType | None) -> bool:
-    """Whether a finaliser or a callback of a weak reference runs, which reports an exception and goes on."""
+    """Whether a finaliser, a callback of a weak reference or what reports on these runs: exceptions end none."""
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code.co_filename in _WEAK:
+        if frame.f_code.co_name in ("__del__", "unraisable") or frame.f_code.co_filename in _WEAK:
             return True
         frame = frame.f_back
     return False
@@ -49,15 +50,24 @@ def limit(seconds: float) -> Iterator[None]:
         if not over and not _swallows(frame):
             raise OutOfTime
 
+    report = sys.unraisablehook
+
+    def unraisable(args: sys.UnraisableHookArgs) -> None:
+        # It is raised again, so that there is nothing to report.
+        if not issubclass(args.exc_type, OutOfTime):
+            report(args)
+
     outer = signal.getitimer(signal.ITIMER_PROF)[0]
     started = time.process_time()
     before = signal.signal(signal.SIGPROF, stop)
     # Again and again: nothing is raised inside of a finaliser, and what is raised in other callbacks may be swallowed.
     signal.setitimer(signal.ITIMER_PROF, max(1e-3, min(seconds, outer) if outer else seconds), _AGAIN)
+    sys.unraisablehook = unraisable
     try:
         yield
     finally:
         over = True
+        sys.unraisablehook = report
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         if outer:

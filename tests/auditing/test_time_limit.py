@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 import weakref
@@ -78,3 +79,19 @@ def test_the_nearer_of_two_limits_counts():
         spin(0.01)
     with pytest.raises(OutOfTime), limit(0.05), limit(5.0):
         spin(3.0)
+
+
+def test_what_a_callback_swallows_is_raised_again_without_a_word(monkeypatch):
+    """As of compiled code, which reports an exception as one that cannot be raised, and goes on."""
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    callback = ctypes.CFUNCTYPE(None)(lambda: spin(0.08))
+
+    def compute():
+        """Beyond the limit, once where that is swallowed and then where it is not."""
+        callback()
+        spin(5.0)
+
+    with pytest.raises(OutOfTime), limit(0.05):
+        compute()
+    assert said == []
