@@ -102,15 +102,24 @@ class DrawnSearch(CubeSearch):
     def hardest(self) -> None:
         """Make the instance that comes closest by the means of few runs the best, with a verdict by many."""
         first = min(self.points, key=lambda each: each.slack, default=None)
-        if first is not None and self.best is None:
-            instance = first.cube.decode(np.clip(first.point, 0.0, 1.0))
-            self.best = first.slack, instance, instance.verdict(CONFIRMED), first.cube.shape
+        if first is None or self.best is not None:
+            return
+        instance = first.cube.decode(np.clip(first.point, 0.0, 1.0))
+        found = self._decided(instance)
+        if found is not None:
+            self.best = first.slack, instance, found, first.cube.shape
 
     def _confirm(self, cube: Cube, slack: float, instance: Instance) -> None:
         """Raise `Ended` where other runs confirm that an instance violates the statement."""
-        found = instance.verdict(CONFIRMED)
-        if found.outcome is Outcome.VIOLATED and found.supposes:
-            self.unconfirmed = larger(self.unconfirmed, unsure(instance, found))
-        elif found.outcome is Outcome.VIOLATED:
+        found = self._decided(instance)
+        if found is not None and found.outcome is Outcome.VIOLATED:
             self.best = slack, instance, found, cube.shape
             raise Ended
+
+    def _decided(self, instance: Instance) -> Verdict | None:
+        """The verdict by many runs; None where it violates the statement on a supposition, which is noted."""
+        found = instance.verdict(CONFIRMED)
+        if found.outcome is not Outcome.VIOLATED or not found.supposes:
+            return found
+        self.unconfirmed = larger(self.unconfirmed, unsure(instance, found))
+        return None

@@ -186,14 +186,14 @@ def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     except KeyboardInterrupt as stop:
         ending.grant()
         return replace(found, stopped=ending.word(stop))
+    if found.verdict is None:
+        search.hardest()
     found = replace(
         found,
         searched=Searched.of(statement, [*others, *cubes]),
         seconds=search.budget.clock() - search.begun,
         unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
-    if found.verdict is None:
-        search.hardest()
     if search.best is None:
         return found
     if found.verdict is None:

@@ -50,8 +50,9 @@ def normalised(monkeypatch):
     monkeypatch.setitem(
         METHODS, "normalised", Method("normalised", "normalised", Normalised(), {"K": 1}, personal=False)
     )
-    more = {"method": "normalised", "given": "smooth, noise", "symbols": NORM, "when": "n == 1, m == 1"}
-    return lambda noise: theorem(f"mean norm1 <= F_0/(gamma*T) + L*gamma/2 + {noise}*sigma", **more)
+    more = {"method": "normalised", "given": "smooth, noise", "when": "n == 1, m == 1"}
+    text = "mean norm1 <= F_0/(gamma*T) + L*gamma/2 + {}*sigma"
+    return lambda noise, norm=NORM: theorem(text.format(noise), symbols=norm, **more)
 
 
 def searched(statement, evaluations=160):
@@ -118,3 +119,14 @@ def test_identical_clients_have_one_function():
         assert shape.n == 1 or shape.groups == 1
     wrong = theorem("mean grad2 <= 2*F_0/(gamma*T)", when="gamma <= 1/(2*L*sqrt(tau)), sigma == 0", **more)
     assert falsify(wrong, Budget(300)).outcome is Outcome.VIOLATED
+
+
+def test_what_rests_on_a_supposition_stays_open(normalised):
+    """A quantity that may be negative has no bound without one on its kurtosis."""
+    signed = symbol("norm1", "norm of the gradient", role="measured", fact="length", degrees=(1, -1))
+    wrong = normalised("0", signed)
+    search = searched(wrong, 60)
+    assert search.best is None
+    assert "kurtosis" in search.unconfirmed.why
+    search.hardest()
+    assert search.best is None or search.best[2].outcome is not Outcome.VIOLATED
