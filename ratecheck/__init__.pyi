@@ -58,6 +58,8 @@ from .api.theory.explore import explore as explore
 from .api.theory.lint import LintResult as LintResult
 from .api.theory.lint import lint as lint
 from .api.theory.lint import statement_schema as statement_schema
+from .api.theory.method import MethodResult as MethodResult
+from .api.theory.method import method as method
 from .api.theory.new import NewResult as NewResult
 from .api.theory.new import new as new
 from .api.theory.rounds import RoundsResult as RoundsResult

@@ -311,6 +311,15 @@ def _given(text: str) -> tuple[Assumption, ...]:
     raise SentenceError("given", f"no assumption {text!r}; {hint}")
 
 
+def word(assumption: Assumption) -> str:
+    """The word that stands for an assumption in ``given``: its name where it has no shorter one.
+
+    >>> word(Assumption.SMOOTHNESS)
+    'smooth'
+    """
+    return next((name for name, stands in _GIVEN.items() if stands == (assumption,)), assumption.name.lower())
+
+
 def _parts(given: str | Iterable[str], field: str) -> list[str]:
     """A list, or a text with commas or "and" between its parts; commas in brackets separate nothing."""
     if not isinstance(given, str):

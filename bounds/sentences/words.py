@@ -187,6 +187,16 @@ class PlainMethod:
     averages: bool = False
     needs: tuple[str, ...] = ()
 
+    @property
+    def clients(self) -> str:
+        """Whom a round has, in words."""
+        return "one function" if self.alone else "all clients" if self.everybody else "m of n clients"
+
+    @property
+    def implied(self) -> dict[str, float]:
+        """The numbers that the name implies, whatever the theorem says."""
+        return {**({"n": 1, "m": 1} if self.alone else {}), **({"K": 1} if self.one_step else {})}
+
 
 def _one(name: str, title: str, of: str, **more: bool | tuple[str, ...]) -> PlainMethod:
     """A method of one function."""

@@ -31,7 +31,9 @@ CALLS = {
     "list --summary": (lambda: rc.catalogue("pfl", summary=True), ["pfl", "--summary"]),
     "list methods": (lambda: rc.vocabulary("methods"), ["methods"]),
     "list symbols": (lambda: rc.vocabulary("symbols"), ["symbols"]),
+    "list assumptions": (lambda: rc.vocabulary("assumptions"), ["assumptions"]),
     "show": (lambda: rc.show(KEY), [KEY]),
+    "show method": (lambda: rc.method("scaffold"), ["scaffold"]),
     "bound": (lambda: rc.bound(KEY, **SETTING, **CONSTANTS, gamma=0.00125), [KEY, SETTING, CONSTANTS, "gamma=0.00125"]),
     "stepsize": (lambda: rc.stepsize(KEY, n=10, m=9, K=25, L=1), [KEY, "n=10", "m=9", "K=25", "L=1"]),
     "stepsize --region": (

@@ -223,6 +223,11 @@ class Algorithm(ABC):
         return is_own(type(self))
 
     @property
+    def about(self) -> str:
+        """What its class says about the method, with the formulas of its source; empty for nothing."""
+        return inspect.cleandoc(type(self).__doc__ or "")
+
+    @property
     def records_alone(self) -> bool:
         """Whether what is recorded is what every method records, and nothing else under these names."""
         return type(self).records is Algorithm.records

@@ -31,6 +31,10 @@ class Wrapping(Algorithm):
         return self.inner.own
 
     @property
+    def about(self) -> str:
+        return self.inner.about
+
+    @property
     def records_alone(self) -> bool:
         return type(self).records is Wrapping.records and self.inner.records_alone
 

@@ -1,17 +1,19 @@
-"""``rc.vocabulary``, the commands ``list methods`` and ``list symbols``: the words of theorems in one sentence."""
+"""``rc.vocabulary``, the commands ``list methods``, ``list symbols``, ``list assumptions``: the words of theorems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from bounds.assumption import Assumption
 from bounds.sentences import words
+from bounds.sentences.sentence import word
 from bounds.symbols import Role
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.views.width import table
 
-KINDS = ("methods", "symbols")
+KINDS = ("methods", "symbols", "assumptions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +34,7 @@ class VocabularyResult(Result):
 
 
 def vocabulary(kind: str) -> VocabularyResult:
-    """The ``methods`` or the ``symbols`` of theorems in one sentence, by the names that these may use.
+    """The ``methods``, ``symbols`` or ``assumptions`` of theorems in one sentence, by the names that these may use.
 
     Raises `InputError` for another kind.
 
@@ -42,7 +44,8 @@ def vocabulary(kind: str) -> VocabularyResult:
     """
     if kind not in KINDS:
         raise InputError(f"no words of the kind {kind!r}; {did_you_mean(str(kind), KINDS)}")
-    return VocabularyResult(kind, tuple(_methods() if kind == "methods" else _symbols()))
+    words_of = {"methods": _methods, "symbols": _symbols, "assumptions": _assumptions}
+    return VocabularyResult(kind, tuple(words_of[kind]()))
 
 
 def _methods() -> list[dict[str, str]]:
@@ -55,10 +58,8 @@ def _methods() -> list[dict[str, str]]:
         sizes = [size for size in runs.step_sizes if size in words.PLAIN and size not in ("gamma_v", "eta_v")]
         sizes = [size for size in sizes if not (size == "eta" and (each.alone or not each.server))]
         local = ["K"] if not each.alone and not each.one_step and "K" not in runs.fixed else []
-        clients = "one function" if each.alone else "all clients" if each.everybody else "m of n clients"
-        found.append(
-            {"method": name, "what": each.title, "of": clients, "parameters": ", ".join([*sizes, *local])}
-        )  # fmt: skip
+        parameters = ", ".join([*sizes, *local])
+        found.append({"method": name, "what": each.title, "of": each.clients, "parameters": parameters})
     return found
 
 
@@ -71,4 +72,11 @@ def _symbols() -> list[dict[str, str]]:
     return [
         {"symbol": each.name, "kind": "round" if each.name in rounds else kinds[each.role], "what": each.meaning}
         for each in words.PLAIN
+    ]
+
+
+def _assumptions() -> list[dict[str, str]]:
+    return [
+        {"assumption": each.name.lower(), "given": word(each), "symbols": ", ".join(each.constants), "what": each.value}
+        for each in Assumption
     ]

@@ -16,7 +16,8 @@ from ratecheck.commands import arguments
 def command(paper: str | None, summary: bool, as_json: bool) -> None:
     """List the statements of the catalogue, or of one PAPER, or of a file of your own.
 
-    'list methods' and 'list symbols' have the words of a theorem in one sentence.
+    'list methods', 'list symbols' and 'list assumptions' have the words of a theorem; 'show NAME' has what the method
+    of that name computes in a round.
 
     The summary counts a statement as repaired where it repairs another, and what is left out of the catalogue apart.
     """
