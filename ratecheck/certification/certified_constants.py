@@ -72,6 +72,13 @@ class CertifiedCase:
     law: NoiseLaw | None = None
     own_functions: bool = False
 
+    @cached_property
+    def drawn_delays(self) -> delays.Distribution:
+        """The delays of draws of a pattern whose expectations are not computed: of both facts at once."""
+        assert self.participation is not None
+        assert self.T is not None
+        return delays.distribution(self.participation, self.T, _DRAWS)
+
     def fact(self, name: str) -> Constant | None:
         """The constant of that name; None where problems of this kind know no such thing."""
         found = self.of_problem(name)
@@ -212,7 +219,7 @@ def expected_delay(case: CertifiedCase, position: int) -> tuple[float, float] | 
     found = delays.expectation(case.participation, case.T)
     if found is not None:
         return float(found[position]), ROUNDING * abs(float(found[position]))
-    drawn = delays.distribution(case.participation, case.T, _DRAWS)
+    drawn = case.drawn_delays
     return float(drawn.mean[position]), _ERRORS * float(drawn.standard_error[position])
 
 

@@ -50,6 +50,17 @@ class Record:
         own = np.abs(np.column_stack([self.rows, self.offset]))
         return own if self.given_sizes is None else self.given_sizes
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        """See `RecordPlan.content`."""
+        arrays = (each.tobytes() for each in (self.rows, self.offset, self.sizes))
+        terms = (
+            (term.over, term.factor, term.block, term.left.tobytes(), term.right.tobytes())
+            for column in self.terms
+            for term in column
+        )
+        return self.name, self.constant, self.doubt, *arrays, *terms
+
 
 @dataclass(frozen=True)
 class RecordPlan:
@@ -70,6 +81,12 @@ class RecordPlan:
     def names(self) -> tuple[str, ...]:
         """Names in order."""
         return tuple(record.name for record in self.records)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All of it as something that is equal where the records of two plans are the same functions of a state."""
+        where = (each.tobytes() for each in (self.groups, self.slots, self.anchor, self.anchor_error))
+        return (*where, *(record.content for record in self.records))
 
 
 def plan(setup: Setup) -> RecordPlan:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import ratecheck as rc
-from ratecheck.participation import Trace, delays
+from ratecheck.certification.certified_constants import CertifiedCase
+from ratecheck.participation import Trace, Uniform, delays
 from ratecheck.participation.delays import average, distribution, expectation, last_selection, maximum, per_round
+from ratecheck.problems import Quadratic
 
 BAND = 4.5
 
@@ -310,3 +312,20 @@ def test_selection_by_state_has_no_delays_of_its_own():
             function(Trace.largest(5, 2, 3), T=10)
     with pytest.raises(rc.InputError, match="engine=step"):
         Trace.largest(5, 2, 3).draw(4)
+
+
+def test_both_expected_delays_by_one_count_of_draws(monkeypatch):
+    """Draws by which two expectations are estimated are followed once, and both are as `distribution` has them."""
+    counted, calls = delays.distribution, []
+
+    def counting(*arguments):
+        calls.append(arguments)
+        return counted(*arguments)
+
+    monkeypatch.setattr(delays, "distribution", counting)
+    case = CertifiedCase(Quadratic.synthetic(6), Uniform(6, 2), 15)
+    found = [case.fact(name).value for name in ("mean_tau_max", "mean_tau_avg")]
+    wanted = counted(*calls[0])
+    assert len(calls) == 1
+    for value, mean, error in zip(found, wanted.mean, wanted.standard_error, strict=True):
+        assert value == pytest.approx(mean + 5 * error, rel=1e-12)

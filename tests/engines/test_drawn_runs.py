@@ -8,11 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ratecheck.aliases import Progress
+from ratecheck.aliases import Array, Progress
 from ratecheck.engines import setup
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import drawn, expectation
+from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.coordinates import CoordinateMoments
+from ratecheck.engines.moments.expectation import Recorder
+from ratecheck.engines.moments.moment import Moment
+from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest
 from ratecheck.participation import Bernoulli, Participation, Uniform
@@ -79,12 +83,57 @@ def test_neighbours_do_not_matter() -> None:
             assert (found.errors[name] == whole[k].errors[name]).all()
 
 
-def test_step_sizes_part_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs with other step sizes are followed on their own, and all come back in their order."""
+def _with(run: Setup, **sizes: float) -> Setup:
+    return replace(run, step_sizes={**run.step_sizes, **sizes})
+
+
+def _digits(one: Sequence[Expectation], other: Sequence[Expectation]) -> None:
+    for each, found in zip(one, other, strict=True):
+        for name, values in each.records.items():
+            np.testing.assert_array_equal(found.records[name], values, err_msg=name)
+            np.testing.assert_array_equal(found.errors[name], each.errors[name], err_msg=name)
+
+
+@pytest.mark.parametrize("pattern", [Uniform(n, 3), Bernoulli([0.4] * n)], ids=["as many", "any"])
+@pytest.mark.parametrize("method", ["fedsum-b", "fedsum", "fedsum-cr"])
+def test_step_sizes_are_followed_together(method: str, pattern: Participation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs with other step sizes have the digits of runs alone, in their order, and are recorded at once."""
+    one = _run(method, 0.3, eta_g=0.7, eta_l=0.02)
+    first, second, third = (
+        _on(each, pattern, 2) for each in (one, _with(one, eta_l=0.01), _with(one, eta_g=0.4, eta_l=0.03))
+    )
+    mixed = [first[0], second[0], third[0], second[1], first[1], third[1]]
+    assert drawn.together(mixed) == [[0, 4], [1, 3], [2, 5]]
+    assert drawn.together(mixed, "step_sizes") == [[*range(6)]]
+    record, shapes = Recorder.record, list[tuple[int, ...]]()
+
+    def recorded(self: Recorder, moment: Moment) -> tuple[Array, Array]:
+        shapes.append(moment.mean.shape)
+        return record(self, moment)
+
+    monkeypatch.setattr(Recorder, "record", recorded)
+    found = drawn.expect(mixed)
+    assert [shape[0] for shape in shapes] == [6] * T
+    for run, each in zip(mixed, found, strict=True):
+        _digits(drawn.expect([run]), [each])
+        _same(expectation.expect(run), each)
+
+
+@pytest.mark.parametrize("limit", ["_STEP_SIZES", "_AT_ONCE", "_KEPT"])
+def test_limits_do_not_matter(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digits are those of runs that are followed one by one, or of which nothing is kept of clients."""
+    one = _run("fedsum", 0.3, eta_g=0.7, eta_l=0.02)
+    runs = [*_on(one, Bernoulli([0.4] * n), 3), *_on(_with(one, eta_l=0.01), Bernoulli([0.4] * n), 2)]
+    whole = drawn.expect(runs)
+    monkeypatch.setattr(drawn, limit, 1)
+    _digits(whole, drawn.expect(runs))
+
+
+def test_other_problems_part_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs on other problems are followed on their own, and all come back in their order."""
     one, other = (_run("fedsum", 0.3, eta_g=0.7, eta_l=size) for size in (0.02, 0.01))
     first, second = _on(one, Uniform(n, 3), 2), _on(other, Uniform(n, 3), 2)
     mixed = [first[0], second[0], first[1], second[1]]
-    assert drawn.together(mixed) == [[0, 2], [1, 3]]
     shares: list[float] = []
     followed = drawn.expect
     groups: list[int] = []
@@ -98,6 +147,34 @@ def test_step_sizes_part_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         _same(expectation.expect(run), found)
     assert shares == sorted(shares)
     assert groups == [2, 2]
+
+
+def test_records_of_step_sizes_part_runs() -> None:
+    """What is recorded is known by its content: that of other step sizes is the same, that of other records is not."""
+    run = _run("fedsum", 0.3, eta_g=0.7, eta_l=0.02)
+    own = plan(run).content
+    assert plan(_with(run, eta_l=0.01)).content == own
+    for records in (run.records[:1], (*run.records, "gap"), (*run.records, "distance2")):
+        assert plan(replace(run, records=records)).content != own
+
+
+@pytest.mark.parametrize("method", ["fedsum", "fedavg-p"])
+def test_first_steps_of_clients_at_once(method: str) -> None:
+    """The map of a local step of each client, digit by digit, of one block and of two."""
+    sizes = {"eta_g": 0.7, "eta_l": 0.02}
+    if method == "fedavg-p":
+        sizes = {"gamma_u": 0.02, "gamma_v": 0.03, "eta_u": 1.0, "eta_v": 1.0}
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(n, d, d))
+    shared = d if method == "fedsum" else 3
+    problem = Quadratic(root @ root.swapaxes(1, 2), rng.normal(size=(n, d)), shared=shared)
+    run = setup.prepare(method, problem, drawn_trace(Uniform(n, 3), T, 0, 0), K=4, T=T, noise={}, step_sizes=sizes)
+    rounds = AffineRounds(run)
+    assert run.alike
+    found = rounds.first_changes(range(n))
+    for i, each in enumerate(found):
+        for one, other in zip(rounds.local_change(i), each, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_one_that_overflows() -> None:

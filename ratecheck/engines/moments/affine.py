@@ -10,6 +10,7 @@ loses no digits, the K steps are composed as I + change, and the change alone is
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -173,6 +174,22 @@ class AffineRounds:
         noise[:size, :size] = (shaken * self.setup.noise**2) @ shaken.T
         return step, noise, error
 
+    def first_changes(self, members: Sequence[int]) -> Iterator[tuple[Array, Array, Array]]:
+        """`local_change` of the first step of clients: of all at once where only their oracles differ."""
+        if not self._alike or self.setup.algorithm.also:
+            yield from map(self.local_change, members)
+            return
+        _, noise, _ = self.local_change(members[0])
+        at, size, gradient = [*members], self.local.size, self._gradient(members[0])
+        own, steep = self._matrix("changes", members[0], self.local, self.local, part=0), np.abs(gradient)
+        step, error = np.zeros((2, len(at), size + 1, size + 1))
+        step[:, :size, :size], error[:, :size, :size] = own, 4 * _EPS * np.abs(own)
+        step[:, :size, self.local.first] += gradient @ self.M[at]
+        step[:, :size, size] = (-gradient @ self.c[at][..., None])[..., 0]
+        error[:, :size, self.local.first] += steep @ (4 * _EPS * np.abs(self.M[at]) + self.M_error[at])
+        error[:, :size, size] = (steep @ (4 * _EPS * np.abs(self.c[at]) + self.c_error[at])[..., None])[..., 0]
+        yield from zip(step, itertools.repeat(noise, len(at)), error, strict=True)
+
     def _further(self, i: int, k: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], bool, Array]]:
         """Gradients at other points in step k: coordinates, positions of the point, if sampled, their coefficients.
 
@@ -276,7 +293,7 @@ class AffineRounds:
         off, rough = (np.zeros((n, size)) for _ in range(2))
         found = change, noise, error, off, rough
         own = sorted(set(self.firsts))
-        firsts = {i: self.local_change(i) for i in own}
+        firsts = dict(zip(own, self.first_changes(own), strict=True))
         blocks = self._blocks([*firsts.values()])
         # Clients that repeat one step equally often go together.
         alone = [i for i in own if len(self.tables.client(i).changes) > 1]

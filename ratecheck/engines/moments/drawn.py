@@ -1,14 +1,15 @@
-"""Exact moments of runs that differ in who takes part alone, followed together: a kernel makes a round of all of them.
+"""Exact moments of runs that differ in who takes part, and in step sizes: a kernel makes a round of all of them.
 
-Coordinates are stacked as in `coordinates`, along an axis after that of the runs. What a client adds in a round depends
-on the client, its delay and on how many take part; it is found once for all runs, and a round of all of them takes from
-it what their participants add.
+Coordinates are stacked as in `coordinates`, along an axis after that of the runs. With given step sizes, what a client
+adds in a round depends on the client, its delay and on how many take part; it is found once for all runs with these
+step sizes, and a round of all runs takes from it what their participants add.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,15 @@ from ratecheck.kernels.moments import carry_rounds
 
 # Numbers of all matrices that are followed at once, and what is kept of clients, at most.
 _AT_ONCE, _KEPT = 2**23, 2**24
+# Different step sizes at once, at most: for each of them, what clients add is kept.
+_STEP_SIZES = 16
 
 
-def together(setups: Sequence[Setup]) -> list[list[int]]:
-    """Positions of the runs that differ in their trace alone, in the order of the first of each."""
+def together(setups: Sequence[Setup], *but: str) -> list[list[int]]:
+    """Positions of the runs that differ in their trace and these fields alone, in the order of the first of each."""
     found: dict[tuple[object, ...], list[int]] = {}
     for k, setup in enumerate(setups):
-        parts = (getattr(setup, field.name) for field in fields(setup) if field.name != "trace")
+        parts = (getattr(setup, field.name) for field in fields(setup) if field.name not in ("trace", *but))
         found.setdefault(tuple(_key(part) for part in parts), []).append(k)
     return list(found.values())
 
@@ -48,34 +51,88 @@ def _key(part: object) -> object:
 
 
 def expect(setups: Sequence[Setup], *, progress: Progress | None = None) -> list[Expectation]:
-    """Expectations of all recorded quantities of runs that are `together`, for which `coordinates.applies`."""
+    """Expectations of all recorded quantities of runs for which `coordinates.applies`.
+
+    They are `together` but for their step sizes. Those with the same ones share what their clients add, and those whose
+    records are the same functions of the state are recorded at once.
+    """
+    found: dict[int, Expectation] = {}
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        moments = CoordinateMoments(setups[0])
-        start, recorder = moments.start(), moments.recorder()
-        size = max(_AT_ONCE // (3 * len(moments.parts) * moments.size**2), 1)
-        found: list[Expectation] = []
-        for first in range(0, len(setups), size):
-            found += _DrawnRuns(moments, setups[first : first + size]).expectations(start, recorder)
+        for group in _groups(setups):
+            places = [k for each in group.recursions for k in each.places]
+            followed = _DrawnRuns(group, [setups[k] for k in places]).expectations()
+            found |= zip(places, followed, strict=True)
             if progress is not None:
                 progress(len(found) / len(setups))
-    return found
+    return [found[k] for k in range(len(setups))]
+
+
+@dataclass(frozen=True)
+class _Recursion:
+    """The recursion of the runs at some ``places`` of a sequence, which have the same step sizes, and their start."""
+
+    moments: CoordinateMoments
+    start: Moment
+    places: list[int]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Runs that are recorded at once."""
+
+    recorder: Recorder
+    recursions: list[_Recursion]
+
+    @property
+    def count(self) -> int:
+        """The number of runs."""
+        return sum(len(each.places) for each in self.recursions)
+
+
+def _groups(setups: Sequence[Setup]) -> Iterator[_Group]:
+    """All runs, in groups of one recorder that are no larger than what is followed at once."""
+    group: _Group | None = None
+    recorded: tuple[object, ...] = ()
+    for places in together(setups):
+        moments = CoordinateMoments(setups[places[0]])
+        start, own = moments.start(), moments.parts[0].plan.content
+        size = max(_AT_ONCE // (3 * len(moments.parts) * moments.size**2), 1)
+        for first in range(0, len(places), size):
+            more = _Recursion(moments, start, places[first : first + size])
+            full = group and (len(group.recursions) == _STEP_SIZES or group.count + len(more.places) > size)
+            if group and (full or recorded != own):
+                yield group
+                group = None
+            if group is None:
+                group, recorded = _Group(moments.recorder(), []), own
+            group.recursions.append(more)
+    if group:
+        yield group
 
 
 class _DrawnRuns:
-    """The runs of one recursion on several traces."""
+    """Runs on several traces, ``setups`` in the order of their step sizes."""
 
-    def __init__(self, moments: CoordinateMoments, setups: Sequence[Setup]) -> None:
-        self._moments, self._setups, self._T = moments, setups, setups[0].T
+    def __init__(self, group: _Group, setups: Sequence[Setup]) -> None:
+        self._recorder, self._recursions = group.recorder, group.recursions
+        self._setups, self._T = setups, setups[0].T
+        # The number of a run's recursion.
+        self._own = np.repeat(np.arange(len(group.recursions)), [len(each.places) for each in group.recursions])
         self._taking = np.stack([np.asarray(setup.trace.fixed(self._T)) for setup in setups])
+        self._delays = setups[0].algorithm.uses_delay
         self._last = np.full(self._taking.shape[::2], -1)
-        # Where what a client adds stands among all that was found, by its delay, for each number of participants.
+        self._longest = _longest(self._taking) if self._delays else 1
+        # Where what a client adds stands among all that was found, by recursion, client and delay, for each number of
+        # participants.
         self._known: dict[int, NDArray[np.intp]] = {}
         self._added: tuple[Array, ...] = ()
-        self._server: dict[int, tuple[Array, Array]] = {}
+        self._filled = 0
+        self._server: dict[tuple[int, int], tuple[Array, Array]] = {}
 
-    def expectations(self, start: Moment, recorder: Recorder) -> list[Expectation]:
-        """The recorded quantities, run by run, from the same start."""
-        moment = _of_all(start, lambda each: np.tile(each, (len(self._setups), 1, 1, 1)))
+    def expectations(self) -> list[Expectation]:
+        """The recorded quantities, run by run."""
+        recorder, starts = self._recorder, [self._recursions[k].start for k in self._own.tolist()]
+        moment = Moment(*(np.stack([getattr(each, name) for each in starts]) for name in _ARRAYS))
         values, errors = np.empty((2, len(recorder.names), len(self._setups), self._T))
         for t in range(self._T):
             found, wrong = recorder.record(moment)
@@ -95,46 +152,79 @@ class _DrawnRuns:
 
     def _advance(self, moment: Moment, t: int) -> Moment:
         """The moments after round t, in the place of those before it: runs with as many participants go together."""
-        taking, moments = self._taking[:, t], self._moments
+        taking = self._taking[:, t]
         delays = np.ones(taking.shape, dtype=np.intp)
-        if moments.setup.algorithm.uses_delay:
+        if self._delays:
             delays = t - self._last
             self._last[taking] = t
         counts = taking.sum(axis=1)
         for count in np.unique(counts).tolist():
             runs = np.flatnonzero(counts == count)
             members = np.ascontiguousarray(np.nonzero(taking[runs])[1].reshape(len(runs), count))
-            keep, to_server = self._aggregate(count)
-            places = self._places(members, delays[runs[:, None], members], to_server)
-            carry_rounds(
-                runs, members, places, keep, moments.distinct, self._added,
-                moment.mean, moment.covariance, moment.off, moment.rounding,
-            )  # fmt: skip
+            places = self._places(self._own[runs], members, delays[runs[:, None], members])
+            for own, at in self._of_recursions(runs):
+                keep, _ = self._aggregate(own, count)
+                carry_rounds(
+                    runs[at], members[at], places[at], keep, self._recursions[own].moments.distinct, self._added,
+                    moment.mean, moment.covariance, moment.off, moment.rounding,
+                )  # fmt: skip
         # What was found of the moment before does not hold of the one after.
         return _finite(replace(moment))
 
-    def _aggregate(self, count: int) -> tuple[Array, Array]:
+    def _aggregate(self, own: int, count: int) -> tuple[Array, Array]:
         """What the server keeps of itself, and what it makes of clients, where so many take part."""
-        if count not in self._server:
-            keep, to_server = self._moments.rounds_of.aggregate(count)
-            servers = slice(self._moments.server)
-            self._server[count] = np.ascontiguousarray(keep[servers, servers]), to_server
-        return self._server[count]
+        if (own, count) not in self._server:
+            moments = self._recursions[own].moments
+            keep, to_server = moments.rounds_of.aggregate(count)
+            servers = slice(moments.server)
+            self._server[own, count] = np.ascontiguousarray(keep[servers, servers]), to_server
+        return self._server[own, count]
 
-    def _places(self, members: NDArray[np.intp], delays: NDArray[np.intp], to_server: Array) -> NDArray[np.intp]:
+    def _of_recursions(self, runs: NDArray[np.intp]) -> Iterator[tuple[int, slice]]:
+        """Which of these runs, in their order, have a recursion."""
+        own = self._own[runs]
+        ends = np.flatnonzero(np.diff(own, append=len(self._recursions))) + 1
+        for first, end in itertools.pairwise([0, *ends.tolist()]):
+            yield int(own[first]), slice(first, end)
+
+    def _places(self, own: NDArray[np.intp], members: NDArray[np.intp], delays: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where what these clients add stands among all that was found, which is `found` where it is new."""
         if sum(each.size for each in self._added) > _KEPT:
-            self._known, self._added = {}, ()
-        nothing = np.full((self._moments.n, self._T + 1), -1)
-        known = self._known.setdefault(members.shape[1], nothing)
-        unknown = known[members, delays] < 0
-        if unknown.any() or not self._added:
-            new = np.unique(np.stack([members[unknown], delays[unknown]], axis=1), axis=0)
-            found = self._moments.found([(int(i), float(delay)) for i, delay in new], to_server)
-            before = self._added or tuple(each[:0] for each in found)
-            known[new[:, 0], new[:, 1]] = len(before[0]) + np.arange(len(new))
-            self._added = tuple(np.concatenate(each) for each in zip(before, found, strict=True))
-        return known[members, delays]
+            self._known, self._added, self._filled = {}, (), 0
+        count = members.shape[1]
+        if count not in self._known:
+            self._known[count] = np.full((len(self._recursions), self._taking.shape[2], self._longest + 1), -1)
+        known = self._known[count]
+        unknown = known[own[:, None], members, delays] < 0
+        for k in np.unique(own[unknown.any(axis=1)] if self._added else own).tolist():
+            wanted = unknown & (own == k)[:, None]
+            new = np.unique(np.stack([members[wanted], delays[wanted]], axis=1), axis=0)
+            to_server = self._aggregate(k, count)[1]
+            found = self._recursions[k].moments.found([(int(i), float(delay)) for i, delay in new], to_server)
+            known[k, new[:, 0], new[:, 1]] = self._filled + np.arange(len(new))
+            self._add(found)
+        return known[own[:, None], members, delays]
+
+    def _add(self, found: Sequence[Array]) -> None:
+        """Put what clients add after what is known; room is doubled, as little is added at a time."""
+        first, self._filled = self._filled, self._filled + len(found[0])
+        if not self._added or self._filled > len(self._added[0]):
+            wider = (np.empty((2 * self._filled, *each.shape[1:])) for each in found)
+            old, self._added = self._added, tuple(wider)
+            for each, before in zip(self._added, old, strict=bool(old)):
+                each[:first] = before[:first]
+        for each, more in zip(self._added, found, strict=True):
+            each[first : self._filled] = more
+
+
+def _longest(taking: NDArray[np.bool_]) -> int:
+    """The largest delay of a participant in traces (runs, T, n)."""
+    last, longest = np.full(taking.shape[::2], -1), 1
+    for t in range(taking.shape[1]):
+        now = taking[:, t]
+        longest = max(longest, int((t - last)[now].max(initial=1)))
+        last[now] = t
+    return longest
 
 
 _ARRAYS = tuple(field.name for field in fields(Moment))

@@ -26,9 +26,9 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
 
 
 def expect_each(setups: Sequence[Setup], *, progress: Progress | None = None) -> list[Expectation]:
-    """`expect` of several runs; those that differ in who takes part alone are followed together where coordinates are.
+    """`expect` of several runs, what is found of one not depending on the others.
 
-    What is found of one does not depend on the others.
+    Those that are followed by coordinates, and differ in who takes part and in step sizes alone, are followed together.
     """
     found: dict[int, Expectation] = {}
 
@@ -36,15 +36,14 @@ def expect_each(setups: Sequence[Setup], *, progress: Progress | None = None) ->
         if progress is not None:
             progress((len(found) + share) / len(setups))
 
-    for places in drawn.together(setups):
-        runs = [setups[k] for k in places]
-        for each in runs:
-            check(each)
-        if all(not separate.parts(each) and _smallest(each) is CoordinateMoments for each in runs):
-            found |= zip(places, drawn.expect(runs, progress=told), strict=True)
-            continue
+    for places in drawn.together(setups, "step_sizes"):
         for k in places:
-            found[k] = expect(setups[k], progress=told)
+            check(setups[k])
+        by_coordinates = [k for k in places if _by_coordinates(setups[k])]
+        found |= zip(by_coordinates, drawn.expect([setups[k] for k in by_coordinates], progress=told), strict=True)
+        for k in places:
+            if k not in found:
+                found[k] = expect(setups[k], progress=told)
     return [found[k] for k in range(len(setups))]
 
 
@@ -60,6 +59,11 @@ def _smallest(setup: Setup) -> Callable[[Setup], Moments]:
     if alike.pays(setup):
         return alike.moments
     return CoordinateMoments if _coordinates_pay(setup) else moments_of
+
+
+def _by_coordinates(setup: Setup) -> bool:
+    """Whether all coordinates of a run are followed, and nothing else."""
+    return not separate.parts(setup) and _smallest(setup) is CoordinateMoments
 
 
 def _coordinates_pay(setup: Setup) -> bool:
