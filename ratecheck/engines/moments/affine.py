@@ -353,17 +353,17 @@ class AffineRounds:
         The start noise of client i is the mean of K_i oracle noises, of covariance diag(noise^2)/K_i; it loads the
         client by its root and the server by ``server_clients`` @ root / n, client by client.
         """
-        setup = self.setup
-        means, sizes, roots = [], [], []
-        for i, (M, c) in enumerate(zip(self.M, self.c, strict=True)):
-            from_point = self._matrix("start", i, self.client, self.point)
-            from_gradient = self._matrix("start", i, self.client, self.point, column=1)
-            point = setup.point[i]
-            means.append(from_point @ point + from_gradient @ (M @ point - c))
-            size = (np.abs(M) + self.M_error[i] / _EPS) @ np.abs(point) + np.abs(c) + self.c_error[i] / _EPS
-            sizes.append(np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)
-            steps = np.inf if setup.algorithm.full_start else setup.local_steps[i]
-            roots.append(from_gradient * (setup.noise / np.sqrt(steps)))
+        setup, clients = self.setup, range(len(self.M))
+        from_point, from_gradient = (
+            np.stack([self._matrix("start", i, self.client, self.point, column=column) for i in clients])
+            for column in (0, 1)
+        )
+        point, c, c_error = (each[..., None] for each in (setup.point, self.c, self.c_error))
+        means = (from_point @ point + from_gradient @ (self.M @ point - c))[..., 0]
+        size = (np.abs(self.M) + self.M_error / _EPS) @ np.abs(point) + np.abs(c) + c_error / _EPS
+        sizes = (np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)[..., 0]
+        steps = np.inf if setup.algorithm.full_start else setup.local_steps[:, None]
+        roots = from_gradient * (setup.noise / np.sqrt(steps))[..., None, :]
         table = self.tables.start_server()
         server_point = self.server.expand(table, self.point)
         server_clients = self.server.expand(table, self.client, column=1)
@@ -387,9 +387,9 @@ class Start:
     server: Array
     server_size: Array
     from_clients: Array
-    means: Sequence[Array]
-    sizes: Sequence[Array]
-    roots: Sequence[Array]
+    means: Array
+    sizes: Array
+    roots: Array
 
 
 def _single(blocks: AffineBlocks, step: tuple[Array, Array, Array]) -> AffineMap:

@@ -122,7 +122,7 @@ class LeapKernel:
         lanes = keys.shape[1]
         start = self.start
         server = aligned(np.repeat(start.server[:, None], lanes, axis=1))
-        client = aligned(np.repeat(np.stack(start.means)[:, :, None], lanes, axis=2))
+        client = aligned(np.repeat(start.means[:, :, None], lanes, axis=2))
         z = np.empty((start.roots[0].shape[1], lanes))
         for i, noise in enumerate(start.roots):
             if noise.any():

@@ -188,7 +188,7 @@ class SlopedMoments(Moments):
         start, c, wrong = rounds.start(), rounds.c, rounds.c_error / EPS
         states, sizes = np.zeros((self.n, self.client)), np.zeros((self.n, self.client))
         places = self.places(rounds.client)
-        states[:, places], sizes[:, places] = np.stack(start.means), np.stack(start.sizes)
+        states[:, places], sizes[:, places] = start.means, start.sizes
         for block, (first, last) in enumerate(zip(setup.starts, setup.starts[1:], strict=False)):
             if (at := self._slope(block)) is not None:
                 # The constants are numbers of the problem, or off by what is said.
