@@ -35,12 +35,12 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
     used, near = np.empty(a + 1, np.int64), np.empty((a, a + 1), np.int64)
     put_columns(cut, c, near)
     A, terms, wrong, noise = np.empty((a, a + 1)), np.empty((a, a + 1)), np.empty((a, a + 1)), np.empty((a, a))
-    others, told, turned = np.empty(size - a, np.int64), np.empty((a, size)), np.empty((a + 1, a))
+    told, turned = np.empty((a, size)), np.empty((a + 1, a))
     spreads, roots, columns = np.empty((P, size)), np.empty(size), np.empty((7, size))
     before, after, moved, reach, loose, own_off, rough = columns
     for r in range(len(runs)):
         run = runs[r]
-        put_entries(cut, c, members[r], used, others)
+        put_entries(cut, c, members[r], size, used)
         put_roots(mean[run], covariance[run], off[run], rounding[run], spreads, roots)
         for p in range(P):
             M, C, E, R = mean[run, p], covariance[run, p], off[run, p], rounding[run, p]
@@ -65,13 +65,13 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
                 rough[used[i]] += 2 * unit * noise[i, i]
             for entry in range(size):
                 rough[entry] = math.sqrt(rough[entry])
-            follow(A, used, others, E, told, turned)
+            follow(A, used, E, told, turned)
             follow_errors(unit, moved, loose, E)
-            follow(A, used, others, C, told, turned)
+            follow(A, used, C, told, turned)
             for i in range(a):
                 for j in range(a):
                     C[used[i], used[j]] += noise[i, j]
-            follow(A, used, others, R, told, turned)
+            follow(A, used, R, told, turned)
             for entry in range(size):
                 before[entry] = math.sqrt(max(R[entry, entry], 0.0))
             add_majorant(4 * unit * _EPS, before, R)
@@ -80,26 +80,14 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
 
 
 @kernel
-def put_entries(cut, c, members, used, others):
-    """Fill ``used`` with the entries of the server, the ``members`` in their order and the constant.
-
-    All entries that do not change are put in ``others``.
-    """
-    a = len(used) - 1
-    size = a + len(others)
+def put_entries(cut, c, members, size, used):
+    """Fill ``used`` with the entries of the server, the ``members`` in their order and the constant, the last one."""
     for entry in range(cut):
         used[entry] = entry
     for k in range(len(members)):
         for entry in range(c):
             used[cut + c * k + entry] = cut + c * members[k] + entry
-    used[a] = size - 1
-    changed, found = 0, 0
-    for entry in range(size):
-        if changed < a and used[changed] == entry:
-            changed += 1
-        else:
-            others[found] = entry
-            found += 1
+    used[-1] = size - 1
 
 
 @kernel
@@ -189,10 +177,10 @@ def times(matrix, near, used, numbers, out):
 
 
 @kernel
-def follow(A, used, others, matrix, told, turned):
+def follow(A, used, matrix, told, turned):
     """Put a symmetric second moment after the round in the place of that before it; the last two are scratch.
 
-    The map is on the entries ``used``, the first of which change; ``others`` are all that do not.
+    The map is on the entries ``used``, the first of which change.
     """
     a, size = told.shape
     for i in range(a):
@@ -206,10 +194,16 @@ def follow(A, used, others, matrix, told, turned):
     for j in range(a + 1):
         for i in range(a):
             turned[j, i] = told[i, used[j]]
+    # Row by row, which is fast; what of it is in the square is put there below.
     for i in range(a):
-        for entry in others:
-            matrix[used[i], entry] = told[i, entry]
-            matrix[entry, used[i]] = told[i, entry]
+        row = matrix[used[i]]
+        for entry in range(size):
+            row[entry] = told[i, entry]
+    for entry in range(size):
+        row = matrix[entry]
+        for i in range(a):
+            row[used[i]] = told[i, entry]
+    for i in range(a):
         # Of the square one half is made.
         for k in range(i + 1):
             told[i, k] = 0.0

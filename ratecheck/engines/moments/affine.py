@@ -371,7 +371,7 @@ class AffineRounds:
         size = np.abs(server_point) @ np.abs(setup.point[0]) + np.abs(server_clients) @ self._mean(sizes)
         return Start(server, size, server_clients / setup.problem.n, means, sizes, roots)
 
-    def _mean(self, parts: Sequence[Array]) -> Array:
+    def _mean(self, parts: Array) -> Array:
         """The mean over the clients."""
         counts = self.setup.problem.multiplicities
         return np.asarray(np.mean(parts, axis=0) if counts is None else np.average(parts, axis=0, weights=counts))

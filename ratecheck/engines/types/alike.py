@@ -193,9 +193,8 @@ class SlopedMoments(Moments):
             if (at := self._slope(block)) is not None:
                 # The constants are numbers of the problem, or off by what is said.
                 states[:, at], sizes[:, at] = c[:, first:last], wrong[:, first:last]
-        roots = [np.zeros((self.client, setup.problem.d)) for _ in self.members]
-        for root, members in zip(roots, self.members, strict=True):
-            root[places] = start.roots[int(members[0])]
+        roots = np.zeros((len(self.members), self.client, setup.problem.d))
+        roots[:, places] = start.roots[[int(members[0]) for members in self.members]]
         from_clients = np.zeros((self.server, self.client))
         from_clients[:, places] = start.from_clients
         return replace(start, from_clients=from_clients, roots=roots), states, sizes
