@@ -39,6 +39,8 @@ FEW = 100
 _INDEFINITE = 1e-3
 # The share of entries that are not 0 up to which a product without zeros is the quicker one, of longer numbers.
 _FILLED = 0.4
+# Rows up to which it is quicker in any case, as for a vector: so small a product costs less than to prepare the other.
+_SMALL = 40
 # Added to the diagonal of a matrix of zeros, so that it has a factor.
 _NO_SCALE = 1e-300
 # How many times its rounding a number is told from it.
@@ -427,11 +429,14 @@ def _product(left: Array, right: Array) -> Array:
     """The product of two matrices.
 
     There is no BLAS for longer numbers, whose sums ``@`` writes to memory term by term: `numpy.dot` keeps them in a
-    register, and where most entries of ``left`` are 0 their terms are left out. Both add in the same order.
+    register, and where most entries of ``left`` are 0 their terms are left out. Both add in the same order, and differ
+    only where ``right`` is not finite.
     """
     if left.dtype == np.float64:
         return np.asarray(left @ right)
-    if np.count_nonzero(left) > _FILLED * left.size:
+    if np.count_nonzero(left) > _FILLED * left.size or (
+        (right.ndim == 1 or len(left) <= _SMALL) and np.isfinite(right).all()
+    ):
         return np.asarray(np.dot(left, right))
     from scipy.sparse import csr_array
 
