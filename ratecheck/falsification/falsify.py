@@ -72,18 +72,7 @@ def falsify(
     search = CubeSearch(statement, budget, SEARCHED, searching, budget.clock())
     # Whether runs may be of more rounds than one.
     search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
-    stopped = ""
-    rng = np.random.default_rng(seed)
-    try:
-        with ending.as_told():
-            search.all(cubes, rng)
-    except Ended:
-        if search.late and search.spent < search.most and not search.violated:
-            stopped = _by_clock(budget, search.evaluations)
-    except KeyboardInterrupt as stop:
-        stopped = ending.word(stop)
-        ending.grant()
-    best = search.best
+    stopped = _run(search, cubes, np.random.default_rng(seed), search)
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3]
     spent = search.budget.clock() - search.begun
     found = Falsified(
@@ -99,8 +88,8 @@ def falsify(
         zero=search.zero,
         scouted=search.scouted,
     )
-    found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
-    found = found if best is None or found.few else replace(found, reasons=())
+    found = _with_best(found, search)
+    found = found if search.best is None or found.few else replace(found, reasons=())
     found = replace(
         found,
         independent=search.independent,
@@ -142,25 +131,11 @@ def _with_later(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     most = min(budget.later, budget.evaluations)
     search = CubeSearch(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     search.worth = _WORTH
-    try:
-        with ending.as_told():
-            search.all(cubes, np.random.default_rng([seed, len(others)]))
-    except Ended:
-        if search.late and search.spent < search.most and not search.violated:
-            return replace(found, stopped=_by_clock(budget, found.evaluations))
-    except KeyboardInterrupt as stop:
-        ending.grant()
-        return replace(found, stopped=ending.word(stop))
+    if stopped := _run(search, cubes, np.random.default_rng([seed, len(others)]), before):
+        return replace(found, stopped=stopped)
     others += cubes
-    found = replace(
-        found,
-        searched=Searched.of(statement, others),
-        seconds=search.budget.clock() - search.begun,
-        unconfirmed=larger(found.unconfirmed, search.unconfirmed),
-    )
-    if search.best is None or not search.violated:
-        return found
-    return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
+    found = _also(found, search, others)
+    return _with_best(found, search) if search.violated else found
 
 
 def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cube], told: Report) -> Falsified:
@@ -177,28 +152,48 @@ def _with_drawn(found: Falsified, seed: int, before: CubeSearch, others: list[Cu
     if method is not None and method.algorithm.linear and found.verdict is not None:
         # On quadratics such runs are known without being drawn.
         search.worth = _NEAR
-    try:
-        with ending.as_told():
-            search.all(cubes, np.random.default_rng([seed, _DRAWN]))
-    except Ended:
-        if search.late and not search.violated:
-            return replace(found, stopped=_by_clock(budget, found.evaluations))
-    except KeyboardInterrupt as stop:
-        ending.grant()
-        return replace(found, stopped=ending.word(stop))
+    if stopped := _run(search, cubes, np.random.default_rng([seed, _DRAWN]), before):
+        return replace(found, stopped=stopped)
     if found.verdict is None:
         search.hardest()
-    found = replace(
+    if found.verdict is None and search.best is not None:
+        found = replace(found, applicable=max(found.applicable, search.applicable), reasons=())
+    return _with_best(_also(found, search, [*others, *cubes]), search)
+
+
+def _run(search: CubeSearch, cubes: list[Cube], rng: np.random.Generator, first: CubeSearch) -> str:
+    """What stopped a search of cubes before its evaluations were spent; empty where nothing did.
+
+    The answer counts the evaluations of the ``first`` of the searches, which may be this one.
+    """
+    try:
+        with ending.as_told():
+            search.all(cubes, rng)
+    except Ended:
+        if search.late and search.spent < search.most and not search.violated:
+            return _by_clock(first.budget, first.evaluations)
+    except KeyboardInterrupt as stop:
+        ending.grant()
+        return ending.word(stop)
+    return ""
+
+
+def _also(found: Falsified, search: CubeSearch, cubes: list[Cube]) -> Falsified:
+    """With the time of another search, what it searched with those before, and what it did not confirm."""
+    return replace(
         found,
-        searched=Searched.of(statement, [*others, *cubes]),
+        searched=Searched.of(found.statement, cubes),
         seconds=search.budget.clock() - search.begun,
         unconfirmed=larger(found.unconfirmed, search.unconfirmed),
     )
+
+
+def _with_best(found: Falsified, search: CubeSearch) -> Falsified:
+    """With the best instance of a search, if it has one."""
     if search.best is None:
         return found
-    if found.verdict is None:
-        found = replace(found, applicable=max(found.applicable, search.applicable), reasons=())
-    return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
+    _, instance, verdict, shape = search.best
+    return replace(found, instance=instance, verdict=verdict, shape=shape)
 
 
 def _drawn_cubes(found: Falsified, others: list[Cube]) -> list[Cube]:
