@@ -49,7 +49,10 @@ class Trajectory:
     @cached_property
     def continued(self) -> Continued | None:
         """The functions of the run as they may continue, which several constants are read off."""
-        return Continued.of(self.setup, self.records, steep=self.steep) if self.continues else None
+        if not self.continues:
+            return None
+        found = partial(Continued.of, self.setup, self.records, steep=self.steep)
+        return self.played.once(self.setup, "continued", found)
 
 
 @dataclass(frozen=True)

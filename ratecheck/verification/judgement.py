@@ -46,8 +46,8 @@ class Request:
     """A request for a comparison: a setting on one trace, all of whose constants have a value.
 
     ``traces`` is the number of traces of which any may refute the statement. ``along`` are the constants that the run
-    measures, in order to see whether those that were tried hold along it. ``played`` has the replicates of those that
-    were tried before.
+    measures, in order to see whether those that were tried hold along it. ``played`` has the runs of those that were
+    tried before.
     """
 
     on: OnTrace
@@ -208,7 +208,8 @@ def _by_engine(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
         return Judged(_not_applicable(base, unrecorded))
     if engine.option == "step" and setup.is_random(ready):
         return _by_replicates(request, base, ready, engine, want)
-    return _by_expectation(request, base, ready, engine.follow(ready, want, request.reporting.progress))
+    follow = partial(engine.follow, ready, want, request.reporting.progress)
+    return _by_expectation(request, base, ready, request.played.once(ready, engine.name, follow))
 
 
 def _by_expectation(request: Request, base: Verdict, ready: setup.Setup, result: Expectation) -> Judged:

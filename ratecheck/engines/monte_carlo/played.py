@@ -1,9 +1,10 @@
-"""Replicates that were played once: attempts at a constant whose runs are the same do not play them again."""
+"""Runs that were followed once: attempts at a constant whose runs are the same do not follow them again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from ratecheck.engines.setup import Setup
 REACH = "reach"
 # By that share a norm stays below the radius where rounding has nothing to say about it.
 _MARGIN = 1e-9
+
+_Found = TypeVar("_Found")
 
 
 class Played:
@@ -27,10 +30,19 @@ class Played:
         self._runs: dict[tuple[str, range], Run] = {}
         self._sizes: dict[str, bytes] = {}
         self._radii: list[float] = []
+        self._whole: dict[str, tuple[dict[str, bytes], Any]] = {}
+
+    def once(self, setup: Setup, what: str, follow: Callable[[], _Found]) -> _Found:
+        """``what`` is computed of a run as a whole, unless it was of the last one and that had the same step sizes."""
+        sizes = _in_bytes(setup)
+        if what not in self._whole or self._whole[what][0] != sizes:
+            self._whole[what] = sizes, follow()
+        found: _Found = self._whole[what][1]
+        return found
 
     def run(self, setup: Setup, kind: str, wanted: range, simulate: Callable[[], Run]) -> Run:
         """The replicates ``wanted``, simulated unless they were; ``kind`` says what of them is recorded."""
-        sizes = {name: np.asarray(value, dtype=float).tobytes() for name, value in setup.step_sizes.items()}
+        sizes = _in_bytes(setup)
         radius = math.inf
         if setup.algorithm.projects:
             radius = float(setup.step_sizes["r"])
@@ -51,3 +63,8 @@ class Played:
         known = {replicate for wanted in told for replicate in wanted}
         within = all(bool((each < (1 - _MARGIN) * min(radii)).all()) for each in told.values())
         return within and all(known.issuperset(wanted) for _, wanted in self._runs)
+
+
+def _in_bytes(setup: Setup) -> dict[str, bytes]:
+    """The step sizes of a run, for a comparison in which NaN equals itself."""
+    return {name: np.asarray(value, dtype=float).tobytes() for name, value in setup.step_sizes.items()}
