@@ -7,14 +7,27 @@ out.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from bounds import papers
-from bounds.ledger.step import Step
+
+if TYPE_CHECKING:
+    from bounds.ledger.step import Step
 
 
 def steps(paper: str) -> tuple[Step, ...]:
     """The steps of a paper's proofs in printed order; raises `InputError` for an unknown paper."""
     found: tuple[Step, ...] = papers.part(paper, "proofs").STEPS
     return found
+
+
+def __getattr__(name: str) -> Any:
+    """`Step` when it is asked for: who asks which statements are refuted needs none."""
+    if name != "Step":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from bounds.ledger.step import Step
+
+    return Step
 
 
 __all__ = ["Step", "steps"]

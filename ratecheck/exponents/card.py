@@ -26,7 +26,7 @@ from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import Executor, share
-from ratecheck.exponents import bilevel_orders, regimes, table_orders
+from ratecheck.exponents import regimes
 from ratecheck.exponents.continued import check_continued, continued
 from ratecheck.exponents.families.hard import Hard
 from ratecheck.exponents.finding import CellFinding
@@ -290,6 +290,8 @@ def _orders(
     statement: Statement, over: Sequence[str] | None, workers: int | Executor, progress: Progress | None
 ) -> tuple[RateCell, ...]:
     """The cells of a statement that is known only up to a constant: its exponents are compared, nothing else."""
+    from ratecheck.exponents import bilevel_orders
+
     if not bilevel_orders.covers(statement):
         return _of_table(statement, over)
     every = bilevel_orders.parameters(statement)
@@ -299,11 +301,15 @@ def _orders(
 
 
 def _order_cell(statement: Statement, term: str, parameter: str) -> RateCell:
+    from ratecheck.exponents import bilevel_orders
+
     return _of_order(TermRow(term, None), bilevel_orders.exponent(statement, term, parameter))
 
 
 def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[RateCell, ...]:
     """The cells of a rate that a table prints: a row for each thing that may make a term needed."""
+    from ratecheck.exponents import table_orders
+
     rows = table_orders.of_statement(statement, table_orders.steps_of(statement))
     if reasons := [row.reason for row in rows if row.reason]:
         raise InputError(f"{statement.key}: {reasons[0]}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bounds.statement import Statement
 from ratecheck import ending
 from ratecheck.falsification.edges import edges
-from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm
 from ratecheck.falsification.unconfirmed import Unconfirmed
@@ -18,6 +18,9 @@ from ratecheck.outcome import Outcome
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
+
+if TYPE_CHECKING:
+    from ratecheck.falsification.performance_estimation.worst_functions import WorstFunctions
 
 Report = Callable[[float, str], None]
 

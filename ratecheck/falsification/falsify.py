@@ -23,7 +23,6 @@ from ratecheck.falsification.cube_search import Budget, CubeSearch, Ended, unsur
 from ratecheck.falsification.drawn import RANKED, DrawnSearch
 from ratecheck.falsification.falsified import SEARCHED, Falsified, Report
 from ratecheck.falsification.fixed import checked
-from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrinking.work import Follow, TooLong, WorkLimit
 from ratecheck.falsification.terms import ByTerm, by_term
@@ -207,6 +206,9 @@ def _with_functions(found: Falsified, seed: int, search: CubeSearch, told: Repor
     """With the worst convex functions of small runs."""
     if search.late:
         return replace(found, stopped=_by_clock(budget, found.evaluations))
+    # Imported here: many searches end without these programs.
+    from ratecheck.falsification.performance_estimation.worst_functions import worst_functions
+
     told(1.0, "worst functions")
     try:
         with ending.as_told():

@@ -24,7 +24,6 @@ from ratecheck.stepsizes.constraints import NotMonotoneError
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.filling import follows
 from ratecheck.stepsizes.interval import Interval
-from ratecheck.stepsizes.sampled import sampled
 
 # What is no bound but what the participation is: a number for the graph that no graph has is about none.
 _NO_BOUNDS = ("delta", "mixing_rate", "mixing_change", "mixing_share")
@@ -138,6 +137,8 @@ class Choices(Sizes):
         try:
             return Region.of(statement, known, free).admissible()[name]
         except NotMonotoneError:
+            from ratecheck.stepsizes.sampled import sampled
+
             return sampled(statement, name, known, later)
         except (InputError, KeyError):
             if statement.hypotheses or statement.vocabulary[name].role is not Role.STEP_SIZE:

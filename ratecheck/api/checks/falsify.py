@@ -31,8 +31,6 @@ from ratecheck.falsification.falsified import Falsified
 from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.not_convex import with_not_convex
-from ratecheck.falsification.performance_estimation.pep import UndecidedCaseError
-from ratecheck.falsification.performance_estimation.worst_case import WorstCase, worst_case
 from ratecheck.falsification.shrink import left, shrunk
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
@@ -54,6 +52,7 @@ from ratecheck.views.numbers import number
 from ratecheck.views.progress import progress
 
 if TYPE_CHECKING:
+    from ratecheck.falsification.performance_estimation.worst_case import WorstCase
     from ratecheck.proving.prove import PotentialProof
 
 # The worse, the earlier.
@@ -458,6 +457,9 @@ def _not_convex(found: Falsified, budget: Budget, seed: int) -> Falsified:
 def _enclosed(
     statements: list[Statement], parameters: Parameters | None, named: Parameters, seed: int
 ) -> WorstCaseResult:
+    from ratecheck.falsification.performance_estimation.pep import UndecidedCaseError
+    from ratecheck.falsification.performance_estimation.worst_case import worst_case
+
     found: list[WorstCase] = []
     remarks = []
     for statement in statements:
