@@ -43,7 +43,7 @@ class SparseColumns:
         own, which = np.unique(places, return_inverse=True)
         counts = np.bincount(own // max(shape[0], 1), minlength=shape[1])
         return cls(
-            np.bincount(which, weights=np.asarray(data, dtype=float), minlength=len(own)),
+            np.asarray(np.bincount(which, weights=np.asarray(data, dtype=float), minlength=len(own)), dtype=float),
             own % max(shape[0], 1),
             np.concatenate([[0], np.cumsum(counts)]),
             shape,

@@ -5,10 +5,11 @@ import pytest
 
 import bounds
 from ratecheck.engines import setup
+from ratecheck.engines.kinds.moment_engine import MomentEngine
 from ratecheck.engines.monte_carlo import bilevel_rounds, stepwise
 from ratecheck.engines.monte_carlo.played import REACH, Played
 from ratecheck.participation import Uniform
-from ratecheck.problems import Bilevel
+from ratecheck.problems import Bilevel, Quadratic
 from ratecheck.verification.verify import Options, verify
 
 PROBLEM = Bilevel.synthetic(4, 3, 2, condition=3, seed=1)
@@ -95,3 +96,35 @@ def test_an_attempt_plays_no_run_twice(monkeypatch):
     verdict = verify(bounds.get("simfbo/lemma-8"), PROBLEM, given, Options(replicates=64))
     assert verdict.constants["L_f"].value > 0
     assert len(count) == len(set(count)) > 0
+
+
+def test_a_run_is_followed_once_for_its_step_sizes():
+    """The last one is kept by what is computed of it, and not where a step size differs."""
+    played, followed = Played(), []
+
+    def follow(run, what="expectation"):
+        return played.once(run, what, lambda: followed.append(what) or len(followed))
+
+    assert (follow(ready(1.0)), follow(ready(1.0))) == (1, 1)
+    assert follow(ready(1.0), "box") == 2
+    assert follow(ready(1.0, eta_x=0.2)) == 3
+    assert follow(ready(2.0)) == 4
+    assert followed == ["expectation", "box", "expectation", "expectation"]
+
+
+def test_attempts_at_a_run_without_randomness_follow_it_once(monkeypatch):
+    """A verdict whose b is found along its run, of which no step size depends on b."""
+    followed, attempts, own = [], [], MomentEngine.follow
+    monkeypatch.setattr(MomentEngine, "follow", lambda self, *rest: followed.append(rest) or own(self, *rest))
+    once = Played.once
+
+    def counted(self, run, what, follow):
+        attempts.append(what)
+        return once(self, run, what, follow)
+
+    monkeypatch.setattr(Played, "once", counted)
+    problem = Quadratic(np.array([[[1.0]], [[0.5]]]), np.array([[1.0], [-2.0]]), 1)
+    given = {"T": 20, "K": 1, "m": 2, "gamma": 0.02, "sigma_u": 0, "sigma_v": 0}
+    verdict = verify(bounds.get("pfl/theorem-3.7"), problem, given)
+    assert verdict.constants["b"].value > 0
+    assert attempts.count(MomentEngine.name) > len(followed) == 1
