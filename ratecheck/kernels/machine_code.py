@@ -99,7 +99,7 @@ class KernelCache(NullCache):
             rtsys.initialize(target_context)
             # The checksum says that it is what was written; not that this version can read it.
             with contextlib.suppress(Exception):
-                called, defined, before, parts = _Reader(io.BytesIO(content)).load()
+                called, defined, before, parts = _KernelUnpickler(io.BytesIO(content)).load()
                 for loading in before:
                     loading()
                 # LLVM ends the process where machine code calls what is not there.
@@ -143,7 +143,7 @@ class KernelCache(NullCache):
         return f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
 
 
-class _Reader(pickle.Unpickler):
+class _KernelUnpickler(pickle.Unpickler):
     """What was kept, without the modules of Numba whose functions are compiled into it.
 
     Machine code takes constants from their environments; names of the module are looked up by interpreted code alone.
