@@ -33,7 +33,7 @@ class Record:
     type of a population), with coefficients on
     the slots (server, client, gradient, displacement); the displacement is that from ``anchor`` (n, d). ``given_sizes``
     (r, d + 1) bounds the terms that were added up to rows and offset, and whatever else they are off by in units of
-    rounding; ``doubt`` is the error of the constant.
+    rounding; ``doubt`` is the error of the constant, and below ``least`` the quantity is by rounding alone.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Record:
     constant: float = 0.0
     given_sizes: Array | None = None
     doubt: float = 0.0
+    least: float = -math.inf
 
     @property
     def sizes(self) -> Array:
@@ -269,7 +270,7 @@ def _value_above(setup: Setup, lowest: float, doubt: float = 0.0) -> Record:
     slots, distinct = setup.maps.server.slots + setup.maps.client.slots + 2, setup.problem.distinct
     term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     nothing = np.zeros((0, setup.problem.d))
-    return Record("gap", nothing, np.zeros(0), ((term,) * distinct,), -lowest, doubt=doubt)
+    return Record("gap", nothing, np.zeros(0), ((term,) * distinct,), -lowest, doubt=doubt, least=0.0)
 
 
 def _distance(setup: Setup) -> Record:

@@ -65,6 +65,9 @@ NOTHING = 2.0
 # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
 _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
 
+# Points of every shape, each of which is looked at once.
+Streams = list[tuple[Cube, Iterator[Array]]]
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -310,7 +313,7 @@ class CubeSearch:
             most = int(min(self.budget.evaluations, max(_REST * share * self.budget.evaluations, _FEWEST)))
             self.limit, self.requests = self.spent + most, 0
             self.evolved, self.points = [], []
-        self.look(scouts.rest, rng)
+        self.look(streams_of(scouts.rest, rng))
         if self.worth and min((each.slack for each in self.points), default=1.0) > self.worth:
             return
         self.evolve(rng)
@@ -460,12 +463,11 @@ class CubeSearch:
     def _left(self) -> int:
         return self.most - self.spent
 
-    def look(self, cubes: list[Cube], rng: np.random.Generator) -> None:
-        """Corners and random points of all shapes in turn, until something is known."""
+    def look(self, streams: Streams) -> None:
+        """The next points of all shapes in turn, until something is known."""
         end = self.spent + _LOOK * self._left
-        streams = [_points(cube, np.random.default_rng(rng.integers(2**63))) for cube in cubes]
         while self.spent < end or not self.points:
-            for cube, stream in zip(cubes, streams, strict=True):
+            for cube, stream in streams:
                 self.slack(cube, next(stream))
 
     def evolve(self, rng: np.random.Generator) -> None:
@@ -589,6 +591,11 @@ def _tightness(slack: float) -> float:
 def _best_text(slack: float) -> str:
     """The best in words."""
     return "violated" if slack <= 0 else f"tightness {_tightness(slack):.4g}"
+
+
+def streams_of(cubes: list[Cube], rng: np.random.Generator) -> Streams:
+    """Corners and random points of every shape."""
+    return [(cube, _points(cube, np.random.default_rng(rng.integers(2**63)))) for cube in cubes]
 
 
 def _points(cube: Cube, rng: np.random.Generator) -> Iterator[Array]:

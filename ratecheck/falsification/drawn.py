@@ -17,7 +17,7 @@ from bounds.statement import names_in
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.cube_search import NOTHING, CubePoint, CubeSearch, Ended, unsure
+from ratecheck.falsification.cube_search import NOTHING, CubePoint, CubeSearch, Ended, streams_of, unsure
 from ratecheck.falsification.falsified import SEARCHED
 from ratecheck.falsification.scouts import in_niche
 from ratecheck.falsification.unconfirmed import larger
@@ -33,8 +33,8 @@ RANKED = replace(SEARCHED, replicates=24)
 CONFIRMED = replace(SEARCHED, replicates=1024, level=1e-9, seed=1)
 # (left - right)/(left + right) from which a mean over few runs is worth many; how often that is asked.
 _EXCESS, _MOST = 0.01, 6
-# Where little is hoped for, the budget of which a share is looked at first.
-_FIRST = 20
+# Where little is hoped for, the budget of which a share is looked at first: what families know to be hard of each.
+_FIRST = 40
 # Rounds of a run at most.
 _LONGEST = 64
 # What runs are random by.
@@ -50,13 +50,14 @@ class DrawnSearch(CubeSearch):
 
     def all(self, cubes: list[Cube], rng: np.random.Generator) -> None:
         """Corners, random points, evolution and descent, until `Ended` is raised."""
+        streams = streams_of(cubes, rng)
         if self.worth:
             self.limit = _FIRST
-            self.look(cubes, rng)
+            self.look(streams)
             self.limit = None
             if min((each.slack for each in self.points), default=1.0) > self.worth:
                 return
-        self.look(cubes, rng)
+        self.look(streams)
         self.evolve(rng)
         self.polish()
 

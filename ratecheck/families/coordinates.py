@@ -141,6 +141,11 @@ def or_zero(x: float) -> float:
     return 0.0 if x < 0.3 else factor((x - 0.3) / 0.7)
 
 
+def of_or_zero(number: float) -> float:
+    """Where `or_zero` is this positive number."""
+    return 0.3 + 0.7 * of_factor(number)
+
+
 def whole(x: float, most: float) -> float:
     """Whole numbers from 1, logarithmic."""
     return float(math.floor(math.exp(x * math.log(most + 1)) + 1e-9)) if x < 1 else float(math.floor(most))

@@ -30,6 +30,7 @@ _REACH = (16.0, 500.0)
 _FLOATS = Options(vacuity=False, rigorous=False)
 # The least curvature of a function that is strongly convex.
 _LEAST = 0.02
+STRONG = frozenset({Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY})
 # Halvings after which a root is known to the last digit.
 HALVINGS = 53
 # Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
@@ -45,6 +46,8 @@ class PiecewiseQuadratics(Family):
     """
 
     kinks: int = 2
+    # What of their runs is random, in words.
+    runs: str = "without noise"
     any_dimension: bool = True
     grouped: bool = True
 
@@ -75,7 +78,7 @@ class PiecewiseQuadratics(Family):
 
     def text(self, statement: Statement) -> str:
         convex = "" if self.bent_both_ways(statement, not_convex=any_sign(statement)) else "convex "
-        return f"{convex}piecewise quadratic functions with {self.kinks} breakpoints, without noise"
+        return f"{convex}piecewise quadratic functions with {self.kinks} breakpoints, {self.runs}"
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         noisy = any(each.noise and not each.quadratic for each in others)
@@ -119,7 +122,7 @@ class PiecewiseQuadratics(Family):
             slope[:, i, c] = [coordinates.slope(at[f"slope {i} {c}"]) for at in points]
         if BOUNDED & {*assumed}:
             curvature[..., [0, -1]] = 0.0
-        if {Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY} & {*assumed}:
+        if STRONG & {*assumed}:
             curvature = np.maximum(curvature, _LEAST)
         times = np.array([[coordinates.factor(at["spread"])] for at in points])
         return np.sort(kinks), curvature, coordinates.apart(slope.swapaxes(0, 1), times).swapaxes(0, 1)

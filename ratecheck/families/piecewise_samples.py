@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,10 @@ from ratecheck.errors import InputError
 from ratecheck.families import coordinates
 from ratecheck.families.coordinates import WIDE
 from ratecheck.families.family import OF_QUIET_RUNS, Coordinates, Family, InstanceCube, InstanceShape
-from ratecheck.families.piecewise import HALVINGS, PiecewiseQuadratics
+from ratecheck.families.piecewise import HALVINGS, STRONG, PiecewiseQuadratics
 from ratecheck.families.statements import excluded, participants
 from ratecheck.problems import PiecewiseSamples, Problem
+from ratecheck.problems.piecewise_quadratic.piecewise import CHANGES
 from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.settings.convexity import says_quadratic
 from ratecheck.settings.piecewise import has_noisy_pieces, has_runs
@@ -35,8 +35,10 @@ _SOFT = 1 / 3
 _FLOATS = Options(vacuity=False, rigorous=False)
 # Local steps and rounds of a run that is drawn some dozens of times.
 _OF_DRAWN = (8.0, 64.0)
-# What differs from its minimum by is no sum of squares, so that no run that is drawn records it.
-_DIFFERENCES = frozenset({"gap", "change:gap"})
+# A coordinate of a curvature of 1/4.
+_QUARTER = 0.5
+# Noise that carries a run some steps beyond breakpoints at -1 and 1.
+_FAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -118,12 +120,13 @@ class PiecewiseWithSamples(PiecewiseQuadratics):
 class DrawnPieces(PiecewiseQuadratics):
     """Functions of one variable: of one client with noise, or of two that are sampled."""
 
+    runs: str = "with noise or sampled clients, runs drawn"
     any_dimension: bool = False
 
     def shapes(self, statement: Statement) -> Iterable[InstanceShape]:
         """One client where noise is open or the method draws by itself, and two of which one takes part."""
         method = method_of(statement)
-        if OF_QUIET_RUNS & {*statement.assumptions} or _DIFFERENCES & statement.recorded:
+        if OF_QUIET_RUNS & {*statement.assumptions} or CHANGES & statement.recorded:
             return
         facts, settings = statement.vocabulary.facts, statement.settings
         drawn = method is not None and bool(method.algorithm.compressed or method.algorithm.coin)
@@ -138,9 +141,6 @@ class DrawnPieces(PiecewiseQuadratics):
         method = method_of(statement)
         return has_runs(statement) and method is not None and not method.algorithm.second_oracle
 
-    def text(self, statement: Statement) -> str:
-        return super().text(statement).replace("without noise", "with noise or sampled clients, runs drawn")
-
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
         if any(not (each.quadratic or each.drawn) for each in others):
             # They say it.
@@ -151,13 +151,36 @@ class DrawnPieces(PiecewiseQuadratics):
         return _OF_DRAWN
 
     def hard(self, cube: InstanceCube) -> Iterator[Array]:
-        """Functions that are flat on the side where noise carries a run, or between steep ones, from the minimiser."""
-        own = {name: coordinates.OF_ONE for name in cube.coordinates if name.startswith("noise")}
-        for rounds, pieces in itertools.product((1.0, 0.4), ((1.0, 1.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 1.0))):
-            at = own | {f"piece {i} 0 {j}": piece for i in range(cube.shape.n) for j, piece in enumerate(pieces)}
-            at |= {f"kink {i} 0 {j}": 0.5 + (j - 0.5) * 2 / 3 for i in range(cube.shape.n) for j in range(self.kinks)}
-            at |= {f"slope {i} 0": 0.5 + coordinates.NEXT_TO_IT for i in range(cube.shape.n)}
-            yield cube.at(at | {"rounds": rounds, "local_steps": 0.0, "spread": 0.5})
+        """Functions that are flat where noise carries a run, or between steep sides, from next to the minimiser.
+
+        Noise of 5 leaves the pieces next to it in every few steps, where a function that is flat beyond pulls as a
+        linear one does. Gradients of two clients are as far from their mean as noise is. Strongly convex functions are
+        a quarter as curved in place of flat, since bounds have 1/mu.
+        """
+        low = _QUARTER if STRONG & {*cube.statement.assumptions} else 0.0
+        one_sided, flat, steep = (1.0, 1.0, low), (low, 1.0, low), (1.0, low, 1.0)
+        for rounds, size, pieces in (
+            *((1.0, _FAR, each) for each in (flat, one_sided)),
+            *((rounds, 1.0, each) for rounds in (1.0, 0.4) for each in (one_sided, flat, steep)),
+        ):
+            yield cube.at(
+                {
+                    "rounds": rounds,
+                    "local_steps": 0.0,
+                    **dict.fromkeys((f"noise {symbol}" for symbol in cube.noises), coordinates.of_or_zero(size)),
+                    **self._next_to_the_minimiser(cube, size, pieces),
+                }
+            )
+
+    def _next_to_the_minimiser(self, cube: InstanceCube, size: float, pieces: Sequence[float]) -> Coordinates:
+        """Functions with breakpoints at -1 and 1, next to the minimiser of f; of two clients f_i' - f' is +-size."""
+        kinds = cube.shape.groups or cube.shape.n
+        own = {"spread": coordinates.of_factor(2 * size) if kinds == 2 else 0.5}
+        for i, apart in zip(range(kinds), (0.25, -0.25) if kinds == 2 else (0.0,), strict=True):
+            own |= {f"piece {i} 0 {j}": piece for j, piece in enumerate(pieces)}
+            own |= {f"kink {i} 0 {j}": 0.5 + (j - 0.5) * 2 / 3 for j in range(self.kinks)}
+            own |= {f"slope {i} 0": 0.5 + coordinates.NEXT_TO_IT + apart}
+        return own
 
 
 WITH_SAMPLES = PiecewiseWithSamples(

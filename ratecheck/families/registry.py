@@ -82,16 +82,17 @@ def drawn_shapes(statement: Statement) -> list[InstanceShape]:
 
     There are none where nothing but noise is random and the statement has none.
     """
-    own = [shape for each in FAMILIES.values() if each.drawn for shape in each.shapes(statement)]
+    found = [shape for each in FAMILIES.values() if each.drawn for shape in each.shapes(statement)]
+    found = _alike(statement, found)
     method = method_of(statement)
     if method is not None and not method.algorithm.linear:
-        own += [
+        found += [
             shape
             for shape in shapes(statement)
             if shape.family.noise and max(shape.n, shape.d_u + shape.d_v) <= _FEW_DRAWN
         ]
     # Others contradict the statement.
-    return [each for each in _alike(statement, own) if _set(statement, "clients", each) in (None, each.n)]
+    return [each for each in found if _set(statement, "clients", each) in (None, each.n)]
 
 
 def _alike(statement: Statement, found: list[InstanceShape]) -> list[InstanceShape]:

@@ -15,6 +15,10 @@ class Gaussian(CompiledNoise):
     fourth = 3.0
     normal: ClassVar[bool] = True
 
+    @property
+    def spoken(self) -> str:
+        return "Gaussian noise"
+
     def moment(self, order: float, d: int) -> float:
         """See `NoiseLaw.moment`: (2/d)^(p/2) Gamma((d+p)/2)/Gamma(d/2), that of a chi variable."""
         if order <= 0:

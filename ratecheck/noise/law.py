@@ -57,6 +57,11 @@ class NoiseLaw(ABC):
         return self.kind
 
     @property
+    def spoken(self) -> str:
+        """The noise in a sentence, as in "Gaussian noise"."""
+        return f"{self} noise"
+
+    @property
     def followed(self) -> bool:
         """Whether second moments of a run follow from sigma alone."""
         return self.additive and math.isfinite(self.variance)

@@ -94,6 +94,44 @@ def test_noise_on_piecewise_functions_is_drawn():
     assert searched(right).best is None
 
 
+@pytest.mark.parametrize(
+    ("text", "right", "wrong", "more"),
+    [
+        ("gap at the mean iterate <= dist2_0/(2*gamma*T) + {}*gamma*sigma**2", "1/2", "1/8",
+         {"method": "sgd", "given": "smooth, convex, noise", "when": "gamma <= 1/L"}),
+        ("gap at the mean iterate <= dist2_0/(2*gamma*T) + {}", "gamma*sigma**2/2", "sigma**2/(2*mu*T)",
+         {"method": "sgd", "given": "smooth, strongly convex, noise", "when": "gamma <= 1/L"}),
+        ("{} gap <= dist2_0/(2*gamma*T) + 3*gamma*zeta**2*(n - m)/(10*m*max(1, n - 1))", None, "last",
+         {"method": "fedavg", "given": "smooth, convex, sampling", "when": "gamma <= 1/(4*L), K == 1"}),
+        ("mean gap <= dist2_0/(2*gamma*T) + gamma*(G**2 + {}*sigma**2)/2", "1", "1/4",
+         {"method": "sgd", "given": "smooth, convex, bounded_gradients, noise", "when": "gamma <= 1/L"}),
+    ],
+    ids=["mean iterate", "strongly convex", "sampled clients", "bounded gradients"],
+)  # fmt: skip
+def test_a_bound_of_the_gap_that_is_right_of_quadratics_alone_is_found(text, right, wrong, more):
+    """Averages of long runs forget the step size on quadratics only, and flat functions let noise go further."""
+    found = searched(theorem(text.format(wrong), **more), 80)
+    _, instance, verdict, _ = found.best
+    assert (verdict.outcome, verdict.level) == (Outcome.VIOLATED, CONFIRMED.level)
+    assert instance.problem.kind == "piecewise"
+    assert right is None or searched(theorem(text.format(right), **more), 80).best is None
+
+
+def test_each_instance_is_looked_at_once():
+    """Where little is hoped for a few points are looked at first, and the next ones after them."""
+    statement = theorem("last gap <= dist2_0/(2*gamma*T) + gamma*sigma**2", method="sgd", given="smooth, convex, noise",
+                        when="gamma <= 1/(4*L)")  # fmt: skip
+    search = DrawnSearch(statement, Budget(60), RANKED, lambda *_: None, time.monotonic())
+    search.worth = 1.0
+    seen = []
+    slack = search.slack
+    search.slack = lambda cube, point: seen.append(point.tobytes()) or slack(cube, point)
+    search.evolve = search.polish = lambda *_: None
+    with contextlib.suppress(Ended):
+        search.all([Cube(statement, shape) for shape in drawn_shapes(statement)], np.random.default_rng(0))
+    assert len(seen) == len({*seen}) > 20
+
+
 def test_without_anything_random_nothing_is_drawn():
     """A method that is linear has no drawn runs where there is no noise and everybody takes part."""
     quiet = theorem("last gap <= dist2_0/(2*gamma*T)", method="gd", given="smooth, convex", when="gamma <= 1/L")

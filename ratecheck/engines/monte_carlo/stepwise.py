@@ -134,7 +134,10 @@ def simulate(
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(runner.plan.names)}
+    records = {
+        each.name: np.maximum(np.ascontiguousarray(recorded[:, q].T), each.least)
+        for q, each in enumerate(runner.plan.records)
+    }
     return Run(records, setup.metric, setup.trace.rate)
 
 

@@ -148,7 +148,7 @@ class WrittenCounterexample:
         none = "no noise" if self.instance.problem.law.additive else "no other noise"
         if self.verdict.replicates is not None and any(self._levels.values()):
             # Where runs are drawn more than its variance matters.
-            return [f"{self.instance.problem.law} noise".replace("gaussian", "Gaussian")]
+            return [self.instance.problem.law.spoken]
         return [none] if run and self._levels and not any(self._levels.values()) else []
 
     def _given(self, style: Notation) -> list[str]:
