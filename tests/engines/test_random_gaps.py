@@ -14,6 +14,7 @@ from ratecheck.kernels.random import stream_keys
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Piecewise
+from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 
 # f' = min(max(x + 1/4, -1), 1): Huber's function with its minimiser at -1/4.
@@ -97,6 +98,18 @@ def test_a_gap_is_not_negative_by_rounding():
         assert recorded.min() >= 0
         assert recorded.max() <= problem.doubts["gap"]
     assert below
+
+
+def test_a_random_gap_far_below_rounding_accuses_nobody():
+    """Half of the messages of GD on a strongly convex function: the gap falls by 1 - gamma mu, its record to 1e-16."""
+    statement = theorem(
+        "last gap <= (1 - gamma*mu)**T*F_0",
+        method="compressed-sgd", given="smooth, strongly convex", when="gamma <= q/L, n == 1, m == 1, sigma == 0",
+    )  # fmt: skip
+    problem = Piecewise([[[-0.4, 1.3]]], [[[1.0, 0.7, 0.4]]], [[1.9]])
+    found = [verify(statement, problem, {"T": T, "q": 0.5}, Options(replicates=128)) for T in (20, 400)]
+    assert [each.outcome for each in found] == [Outcome.HOLDS, Outcome.INCONCLUSIVE]
+    assert found[1].worst.left > found[1].worst.right
 
 
 @pytest.mark.parametrize(("noise", "outcome"), [("2", Outcome.HOLDS), ("1/5", Outcome.VIOLATED)])
