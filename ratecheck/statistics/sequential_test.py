@@ -58,8 +58,9 @@ class SequentialDecision:
 
 
 def decide(
-    draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, normal: bool = False,
-    largest: float = math.inf, share: float | None = None, first: int = FIRST, tie: Tie | None = None,
+    draw: Draw, level: float, most: int, *, nonnegative: bool, by_check: bool = False, equal: bool = False,
+    normal: bool = False, largest: float = math.inf, share: float | None = None, first: int = FIRST,
+    tie: Tie | None = None,
 ) -> SequentialDecision:  # fmt: skip
     """Whether the mean of left - right is at most 0 in every check; with ``equal``, whether it is 0.
 
@@ -75,13 +76,14 @@ def decide(
 
     ``nonnegative`` promises that no left side is below 0 and that right sides are not random. VIOLATED then rests on a
     bound without further assumptions, and so does HOLDS where ``largest``, which no left side exceeds, is finite and
-    the values are near enough to it for that bound to decide. ``normal`` promises that both sides are quadratic
-    functions of normal variables, whose moments are known well enough. All else supposes a moment, which the caveat
+    the values are near enough to it for that bound to decide. ``by_check`` says that right sides differ by check: HOLDS
+    then rests on the kurtosis of left - right, as where they are random. ``normal`` promises that both sides are
+    quadratic functions of normal variables, whose moments are known well enough. All else supposes a moment, which the caveat
     names. Where two bounds may decide they share the level. ``tie`` says what rounding does to the sides, 1e-12 of them
     by default; nothing within it is decided. Raises `ValueError` where right sides differ all the same.
     """
     share = level if share is None else share
-    upper_of = partial(_above, nonnegative=nonnegative, normal=normal, largest=largest)
+    upper_of = partial(_above, nonnegative=nonnegative and not by_check, normal=normal, largest=largest)
     left, right = draw(range(min(first, most)))
     while True:
         within = _rounding(left, right, tie)
@@ -178,7 +180,10 @@ def _judged(
     slack = np.maximum(high, -low) if equal else high
     if above.any() or below.any():
         outcome, slack = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
-    worst = int(np.argmax(slack))
+    # Few replicates have no upper bound in any check: then it is the one with the largest mean.
+    slack = np.where(np.isnan(slack), math.inf, slack)
+    nearest = np.flatnonzero(slack == slack.max())
+    worst = int(nearest[np.argmax(excess.mean(axis=0)[nearest])])
     if outcome is Outcome.VIOLATED:
         rests_on = Validity.RIGOROUS if nonnegative and above[worst] else rests_on
     supposes = "" if outcome is Outcome.INCONCLUSIVE else rests_on.supposes

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from bounds.statement import Claim, Over, Relation, Statement, number
-from bounds.symbols import Role, Vocabulary, measured_in, written_out
+from bounds.statement import Claim, Over, Relation, Statement, names_in, number
+from bounds.symbols import Role, Vocabulary, is_round, measured_in, written_out
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import stepwise
 from ratecheck.engines.monte_carlo.rounding import step_rounding
@@ -125,6 +125,7 @@ def judge(
         decision = decide(
             draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
             nonnegative=bounded, equal=equal,
+            by_check=any(is_round(name, vocabulary) for name in names_in(claim.bound)),
             largest=_largest(claim, vocabulary, values, ranges), tie=tie,
         )  # fmt: skip
         beyond = not all(np.isfinite(array).all() for array in runs.records.values())

@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.statement import Claim, Evaluation, Relation, names_in, number
-from bounds.symbols import Domain, Role, Vocabulary
+from bounds.symbols import Domain, Role, Vocabulary, is_round
 
 _DIGITS = 50
 # How far each number may be off, relative to it.
@@ -59,8 +59,10 @@ def of_evaluation(claims: Iterable[Claim], vocabulary: Vocabulary, evaluation: E
 
 
 def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:
-    """Whether the right side is a number and not measured."""
-    return not any(vocabulary[name].role is Role.MEASURED for name in names_in(claim.bound))
+    """Whether the right side is a number in every round, and not measured."""
+    return not any(
+        vocabulary[name].role is Role.MEASURED and not is_round(name, vocabulary) for name in names_in(claim.bound)
+    )
 
 
 def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:

@@ -105,8 +105,10 @@ def test_noise_on_piecewise_functions_is_drawn():
          {"method": "fedavg", "given": "smooth, convex, sampling", "when": "gamma <= 1/(4*L), K == 1"}),
         ("mean gap <= dist2_0/(2*gamma*T) + gamma*(G**2 + {}*sigma**2)/2", "1", "1/4",
          {"method": "sgd", "given": "smooth, convex, bounded_gradients, noise", "when": "gamma <= 1/L"}),
+        ("gap <= dist2_0/(2*gamma*(t + 1)) + {}*gamma*sigma**2", None, "3/10",
+         {"method": "sgd", "given": "smooth, convex, noise", "when": "gamma <= 1/(4*L)"}),
     ],
-    ids=["mean iterate", "strongly convex", "sampled clients", "bounded gradients"],
+    ids=["mean iterate", "strongly convex", "sampled clients", "bounded gradients", "every round"],
 )  # fmt: skip
 def test_a_bound_of_the_gap_that_is_right_of_quadratics_alone_is_found(text, right, wrong, more):
     """Averages of long runs forget the step size on quadratics only, and flat functions let noise go further."""
