@@ -78,9 +78,9 @@ def decide(
     bound without further assumptions, and so does HOLDS where ``largest``, which no left side exceeds, is finite and
     the values are near enough to it for that bound to decide. ``by_check`` says that right sides differ by check: HOLDS
     then rests on the kurtosis of left - right, as where they are random. ``normal`` promises that both sides are
-    quadratic functions of normal variables, whose moments are known well enough. All else supposes a moment, which the caveat
-    names. Where two bounds may decide they share the level. ``tie`` says what rounding does to the sides, 1e-12 of them
-    by default; nothing within it is decided. Raises `ValueError` where right sides differ all the same.
+    quadratic functions of normal variables, whose moments are known well enough. All else supposes a moment, which the
+    caveat names. Where two bounds may decide they share the level. ``tie`` says what rounding does to the sides, 1e-12
+    of them by default; nothing within it is decided. Raises `ValueError` where right sides differ all the same.
     """
     share = level if share is None else share
     upper_of = partial(_above, nonnegative=nonnegative and not by_check, normal=normal, largest=largest)
