@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import importlib
 import importlib.util
-import io
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ import llvmlite.binding as llvm
 from numba.core import event, serialize, types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.environment import Environment, _rebuild_env, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 
@@ -99,7 +97,7 @@ class KernelCache(NullCache):
             rtsys.initialize(target_context)
             # The checksum says that it is what was written; not that this version can read it.
             with contextlib.suppress(Exception):
-                called, defined, before, parts = _KernelUnpickler(io.BytesIO(content)).load()
+                called, defined, before, parts = pickle.loads(content)  # noqa: S301
                 for loading in before:
                     loading()
                 # LLVM ends the process where machine code calls what is not there.
@@ -141,29 +139,6 @@ class KernelCache(NullCache):
         key = hashlib.sha256(f"{named} {sig} {codegen.magic_tuple()} {self._part} {self._apart}\0".encode())
         key.update(self._function.__code__.co_code + b"\0" + closure)
         return f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
-
-
-class _KernelUnpickler(pickle.Unpickler):
-    """What was kept, without the modules of Numba whose functions are compiled into it.
-
-    Machine code takes constants from their environments; names of the module are looked up by interpreted code alone.
-    """
-
-    def find_class(self, module: str, name: str, /) -> Any:
-        """A class or function by its name."""
-        found = super().find_class(module, name)
-        return _environment if found is _rebuild_env else found
-
-
-def _environment(module: str, constants: list[Any], name: str) -> Any:
-    """The environment of a function, with an empty module where that is one of Numba's that is not imported."""
-    if module in sys.modules or not module.startswith("numba.") or lookup_environment(name) is not None:
-        return _rebuild_env(module, constants, name)
-    found = Environment({"__name__": module})
-    found.consts[:] = constants
-    found.env_name = name
-    Environment._memo[name] = found  # noqa: SLF001  # as Numba does
-    return found
 
 
 def _names(library: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

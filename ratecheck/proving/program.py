@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.linear_algebra import Entries, semidefinite
-from ratecheck.algebra.sparse_columns import SparseColumns
 from ratecheck.errors import InputError
 from ratecheck.proving.forms import ONE, Entry, Form, Key, KnownFact, Value, plus
 
@@ -253,6 +252,7 @@ def solve(
     if importlib.util.find_spec("clarabel") is None:
         raise InputError("a proof is proposed by clarabel: pip install 'ratecheck[pep]'")
     import clarabel  # type: ignore[import-untyped]
+    import scipy.sparse as sp
 
     fixed = fixed or {}
     first = len(program.names)
@@ -268,12 +268,12 @@ def solve(
     if margins == "one":
         # Any answer well inside will do.
         settings.tol_gap_abs = settings.tol_gap_rel = _NEAR
-    matrix = SparseColumns.of(system.data, system.rows, system.columns, (len(system.right), count))
+    matrix = sp.csc_matrix((system.data, (system.rows, system.columns)), shape=(len(system.right), count))
     cones = [getattr(clarabel, name)(size) for name, size in system.cones]
     # Where it gets stuck, which at the edge of what has a solution depends on the processor, other scales may do.
     for settings.equilibrate_enable in (True, False):
         solver = clarabel.DefaultSolver(
-            SparseColumns.zeros(count), objective, matrix, np.array(system.right), cones, settings
+            sp.csc_matrix((count, count)), objective, matrix, np.array(system.right), cones, settings
         )
         try:
             with _silenced():

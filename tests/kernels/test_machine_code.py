@@ -20,35 +20,20 @@ def callee(x):
 def caller(x):
     return 2.0 * callee(x)
 """
-FILLED = """
-import numpy as np
-from ratecheck.kernels.compile import kernel
-
-@kernel
-def total(x):
-    y = np.zeros(x.shape[0])
-    y += 2.0 * x
-    return y.sum()
-"""
 ASK = "import pair; print(pair.caller(3.0), sum(pair.caller.stats.cache_hits.values()), pair.callee(3.0))"
 
 
-def process(folder, code):
-    """What a fresh process prints."""
+def ask(folder):
+    """The caller's number, how often its machine code was loaded, and the callee's number, in a fresh process."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
         "RATECHECK_CACHE": str(folder / "cache"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", ASK], env=environment, cwd=folder, capture_output=True, text=True, check=True
     )
-    return done.stdout
-
-
-def ask(folder):
-    """The caller's number, how often its machine code was loaded, and the callee's number, in a fresh process."""
-    number, hits, callee = process(folder, ASK).split()
+    number, hits, callee = done.stdout.split()
     return float(number), int(hits), float(callee)
 
 
@@ -77,13 +62,3 @@ def test_code_that_calls_what_is_not_there_is_refused(tmp_path, monkeypatch):
         found = compilation.kernel(plus_one)
         assert found(1.0) == 2.0
         assert sum(found.stats.cache_hits.values()) == hits
-
-
-def test_loading_imports_none_of_the_functions_that_are_compiled_in(tmp_path):
-    """Numba's own on arrays take as long to import as the rest of a loading; a fresh compilation needs them."""
-    (tmp_path / "filled.py").write_text(FILLED)
-    asked = "import sys, filled, numpy as np; print(filled.total(np.ones(3)), 'numba.np.arrayobj' in sys.modules); "
-    # Then a signature that was not compiled yet.
-    further = "print(filled.total(np.ones(3, dtype=np.{})))"
-    first, second = (process(tmp_path, asked + further.format(kind)).split() for kind in ("float32", "int64"))
-    assert (first, second) == (["6.0", "True", "6.0"], ["6.0", "False", "6.0"])

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ratecheck.algebra.sparse_columns import SparseColumns
 from ratecheck.aliases import Array
 
 _Key = TypeVar("_Key")
@@ -207,6 +206,7 @@ class GramProgram:
         Raises `SolverFailedError`.
         """
         import clarabel  # type: ignore[import-untyped]
+        import scipy.sparse as sp
 
         pairs = self.vectors * (self.vectors + 1) // 2
         rows: list[int] = []
@@ -223,7 +223,7 @@ class GramProgram:
         rows += range(own, own + pairs)
         columns += range(pairs)
         weights += [-1.0 if k == m else -_ROOT2 for m in range(self.vectors) for k in range(m + 1)]
-        matrix = SparseColumns.of(weights, rows, columns, (own + pairs, pairs + self.numbers))
+        matrix = sp.csc_matrix((weights, (rows, columns)), shape=(own + pairs, pairs + self.numbers))
         right = np.concatenate([[-condition.constant for condition in self.conditions], np.zeros(pairs)])
         linear = np.zeros(pairs + self.numbers)
         for column, weight in self._row(objective, pairs).items():
@@ -233,7 +233,7 @@ class GramProgram:
         for name, value in settings.items():
             setattr(options, name, value)
         cones = [clarabel.NonnegativeConeT(own), clarabel.PSDTriangleConeT(self.vectors)]
-        free = SparseColumns.zeros(pairs + self.numbers)
+        free = sp.csc_matrix((pairs + self.numbers, pairs + self.numbers))
         answer = clarabel.DefaultSolver(free, linear, matrix, right, cones, options).solve()
         status = str(answer.status)
         if status in _WITHOUT:
