@@ -58,7 +58,7 @@ from ratecheck.falsification.snapshots import (
 )
 from ratecheck.inputs import whole
 from ratecheck.settings.convexity import any_sign, assumes_convexity
-from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.admissible import region, with_optimum
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
@@ -740,11 +740,11 @@ def with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dic
     while missing:
         # What a rule sets follows from the others.
         free = [name for name in missing if name not in ruled] or missing
-        region = step_sizes(statement, values) if statement.hypotheses or "L" not in values else None
-        admissible = {} if region is None else region.admissible
-        # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
-        optimal = {} if region is None else region.optimal
+        known = region(statement, values) if statement.hypotheses or "L" not in values else None
+        admissible = {} if known is None else known.admissible
         limited = [name for name in free if name in admissible and math.isfinite(admissible[name].high)]
+        # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
+        optimal = {} if known is None or limited else with_optimum(known).optimal
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in free if degrees(statement.vocabulary, name) == (0, 0)]
         if not limited and (not outer or optimal.keys() & {*free}):

@@ -17,7 +17,7 @@ from ratecheck.auditing.sanity import satisfied
 from ratecheck.errors import InputError
 from ratecheck.linting.draws import DrawnSettings, draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
-from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.admissible import region
 
 CHECK, NEEDLESS, RULES = "conditions", "needless conditions", "step rules"
 # Formulas of more operations are not proved anything about.
@@ -140,7 +140,7 @@ def _satisfied(conditions: Sequence[Condition]) -> tuple[bool | None, str]:
 
 def _conflict(statement: Statement, values: Mapping[str, float]) -> tuple[str, ...]:
     try:
-        return step_sizes(statement, values).conflict
+        return region(statement, values).conflict
     except InputError:
         return ()
 

@@ -66,10 +66,21 @@ def step_sizes(
 ) -> StepSizes:
     """Admissible intervals, prescribed values and optimum at the given constants; step sizes may be fixed as well.
 
-    Constants in ``free`` are open like step sizes, and the bound is then not minimised. Raises `InputError` for
-    statements without step-size conditions, for bad values and for missing constants that a condition needs, and where
-    numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
-    one choice of ``free``.
+    Constants in ``free`` are open like step sizes, and the bound is then not minimised. Raises `InputError` as `region`
+    and where the bound leaves the range of floating point.
+    """
+    answer = region(statement, given, free, memory)
+    return answer if free else with_optimum(answer)
+
+
+def region(
+    statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = (), memory: Memory | None = None
+) -> StepSizes:
+    """Admissible intervals and prescribed values at the given constants; the bound is not minimised.
+
+    Raises `InputError` for statements without step-size conditions, for bad values and for missing constants that a
+    condition needs, and where numbers leave the range of floating point. ``memory`` keeps regions from one call to the
+    next, for one statement and one choice of ``free``.
     """
     statement = _written(statement, given)
     problem = FeasibleSet.of(statement.at(given), given, free, memory)
@@ -83,7 +94,7 @@ def step_sizes(
         rules = conflict(problem.all_rules, problem.names)
         core = tuple(rule.condition for rule in rules if isinstance(rule, Restriction))
         return replace(answer, conflict=tuple(rule.name for rule in rules), core=core)
-    return answer if free else _with_optimum(answer)
+    return answer
 
 
 def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
@@ -99,8 +110,13 @@ def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
     return statement.written
 
 
-def _with_optimum(answer: StepSizes) -> StepSizes:
-    """Minimise the bound of the first claim, where it is one, over the step sizes in it."""
+def with_optimum(answer: StepSizes) -> StepSizes:
+    """A `region` with the minimiser of the first claim's bound, where it is one, over the step sizes in it.
+
+    Raises `InputError` where the bound leaves the range of floating point.
+    """
+    if not answer.feasible:
+        return answer
     claim, vocabulary = answer.statement.claims[0], answer.statement.vocabulary
     bound = claim.bound
     steps = names_in(bound) & answer.admissible.keys()

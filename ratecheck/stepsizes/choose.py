@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from bounds.statement import Assumption, Statement, names_in, number
 from bounds.symbols import Quantity, Role
-from ratecheck.stepsizes.admissible import StepSizes, step_sizes
+from ratecheck.stepsizes.admissible import StepSizes, region, with_optimum
 from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
@@ -95,10 +95,9 @@ def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
 
 def _choose_product(statement: Statement, product: str, values: dict[str, float], chosen: dict[str, str]) -> None:
     """A value for a product of step sizes that nothing sets."""
-    region = step_sizes(statement, values)
-    high = region.admissible[product].high
-    if region.feasible and math.isfinite(high):
-        interval = region.admissible[product]
+    found = region(statement, values)
+    interval = found.admissible[product]
+    if found.feasible and math.isfinite(interval.high):
         values[product], chosen[product] = interval.box[1], NEAR if interval.strict[1] else LARGEST
         return
     parts = [each for each in statement.step_products if each.product.name == product]
@@ -107,8 +106,8 @@ def _choose_product(statement: Statement, product: str, values: dict[str, float]
         chosen.setdefault(each.outer.name, FREE)
     if any(each.local.name in values for each in parts):
         return
-    region = step_sizes(statement, values)
-    ceiling = min((region.admissible[each.local.name].high for each in parts), default=math.inf)
+    found = region(statement, values)
+    ceiling = min((found.admissible[each.local.name].high for each in parts), default=math.inf)
     safe = _SAFE / (values.get("L", 1.0) * values.get(statement.vocabulary.run.get("local_steps", ""), 1.0))
     values[product] = ceiling / 2 if math.isfinite(ceiling) else safe
     chosen[product] = "as large as the local conditions admit"
@@ -121,9 +120,13 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
     quantity = statement.vocabulary[name]
     # Without conditions a step that descends is taken, where it is known what that is.
     if statement.hypotheses or _scale(statement, quantity, values) is None:
-        region = step_sizes(statement, values)
-        interval, best = region.admissible[name], region.optimal.get(name)
-        runs_off = interval.strict[1] and best is not None and _runs_off(region, name)
+        found = region(statement, values)
+        interval = found.admissible[name]
+        # The largest that is admissible is taken whatever minimises the bound, which takes long to find.
+        if interval.strict[1] or not math.isfinite(interval.high):
+            found = with_optimum(found)
+            best = found.optimal.get(name)
+            runs_off = interval.strict[1] and best is not None and _runs_off(found, name)
     if math.isfinite(interval.high) and not runs_off:
         # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
         outer = (quantity.f_degree, quantity.x_degree) == (0, 0)
@@ -146,13 +149,13 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
             values[name], chosen[name] = 2 * interval.low, TWICE
 
 
-def _runs_off(region: StepSizes, name: str) -> bool:
+def _runs_off(found: StepSizes, name: str) -> bool:
     """Whether the bound is infinite at the open upper end of a step size, so that next to it the bound says nothing."""
-    values = {**region.values, **region.optimal, name: region.admissible[name].box[1]}
-    bound = region.statement.claims[0].bound
-    if not names_in(bound) <= values.keys() or not region.optimal_bound:
+    values = {**found.values, **found.optimal, name: found.admissible[name].box[1]}
+    bound = found.statement.claims[0].bound
+    if not names_in(bound) <= values.keys() or not found.optimal_bound:
         return False
-    return not abs(number(bound, values)) <= _POLE * abs(region.optimal_bound)
+    return not abs(number(bound, values)) <= _POLE * abs(found.optimal_bound)
 
 
 def _scale(statement: Statement, quantity: Quantity, values: Mapping[str, float]) -> float | None:

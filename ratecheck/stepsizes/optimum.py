@@ -268,13 +268,19 @@ def _coordinate_descent(
 
 
 def _deepest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Minimiser of a function that may have several valleys: the best of those that samples show."""
+    """Minimiser of a function that may have several valleys: the best of those that samples show.
+
+    Where the function is flat rounding shows valleys everywhere; of such ones only the lowest is looked into.
+    """
     places = _samples(low, high)
     values = [function(place) for place in places]
-    found = []
+    lowest, found = values.index(min(values)), []
     for k, at in enumerate(values):
         left, right = max(k - 1, 0), min(k + 1, len(places) - 1)
-        if at <= values[left] and at <= values[right] and not math.isinf(at):
+        beside = (values[left], values[right])
+        if at > min(beside) or math.isinf(at):
+            continue
+        if k == lowest or max(beside) - at > TOLERANCE * abs(at):
             found.append(_minimum(function, places[left], places[right]))
     return min([*found, low, high], key=function)
 
