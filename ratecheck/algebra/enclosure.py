@@ -46,7 +46,7 @@ class Enclosure:
         """A number as it is; a float stands for the binary fraction that it is."""
         if isinstance(value, Enclosure):
             return value
-        exact = Fraction(value)
+        exact = value if type(value) is Fraction else Fraction(value)
         return Enclosure(exact, exact)
 
     @property
@@ -79,7 +79,10 @@ class Enclosure:
         return Enclosure(self.low + x.low, self.high + x.high)
 
     def __sub__(self, other: object) -> Enclosure:
-        return self + -Enclosure.of(other) if isinstance(other, _KINDS) else NotImplemented
+        if not isinstance(other, _KINDS):
+            return NotImplemented
+        x = Enclosure.of(other)
+        return Enclosure(self.low - x.high, self.high - x.low)
 
     def __rsub__(self, other: object) -> Enclosure:
         return -self + other
@@ -88,11 +91,18 @@ class Enclosure:
         if not isinstance(other, _KINDS):
             return NotImplemented
         x = Enclosure.of(other)
-        if self.exact and x.exact:
-            product = self.low * x.low
-            return Enclosure(product, product)
+        if x.exact:
+            return self._times(x.low)
+        if self.exact:
+            return x._times(self.low)
         ends = (self.low * x.low, self.low * x.high, self.high * x.low, self.high * x.high)
         return Enclosure(min(ends), max(ends))
+
+    def _times(self, factor: Fraction) -> Enclosure:
+        """The product with a rational, by one product for each end."""
+        low = self.low * factor
+        high = low if self.exact else self.high * factor
+        return Enclosure(low, high) if factor.numerator >= 0 else Enclosure(high, low)
 
     def __truediv__(self, other: object) -> Enclosure:
         return self * Enclosure.of(other).inverse() if isinstance(other, _KINDS) else NotImplemented

@@ -156,7 +156,7 @@ def floats_in(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return any(map(floats_in, value))
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "f" or any(isinstance(each, float) for each in value.flat)
+        return value.dtype.kind == "f" or any(issubclass(kind, float) for kind in {*map(type, value.flat)})
     if dataclasses.is_dataclass(value):
         # A term's factor is read by itself.
         return floats_in(getattr(value, "left", ())) or floats_in(getattr(value, "right", ()))

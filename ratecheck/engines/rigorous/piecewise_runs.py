@@ -277,13 +277,11 @@ def _square(vector: Any) -> Enclosure:
 
 
 def _range(curve: ScalarFunction, x: Number) -> Number:
-    """The range of phi' on {x} or an interval: phi' is monotone between breakpoints, so these or ends are extreme."""
+    """The range of phi' on {x} or an interval."""
     enclosed = Enclosure.of(x)
     if enclosed.exact:
         return curve.gradient(enclosed.low)
-    inside = (kink for kink in curve.kinks if enclosed.low < kink < enclosed.high)
-    values = [curve.gradient(at) for at in (enclosed.low, enclosed.high, *inside)]
-    return Enclosure(min(values), max(values))
+    return Enclosure(*curve.gradients(enclosed.low, enclosed.high))
 
 
 def _rounded(variables: Variables, bits: int, before: Variables | None = None) -> Variables:
@@ -306,7 +304,8 @@ def _on_grid(x: Number, bits: int) -> Number:
     enclosed = Enclosure.of(x)
     low = (enclosed.low.numerator << bits) // enclosed.low.denominator
     high = -((-enclosed.high.numerator << bits) // enclosed.high.denominator)
-    return Enclosure(Fraction(low, 1 << bits), Fraction(high, 1 << bits)).plain
+    below = Fraction(low, 1 << bits)
+    return below if low == high else Enclosure(below, Fraction(high, 1 << bits))
 
 
 def followed(setup: Setup) -> PiecewiseRun:

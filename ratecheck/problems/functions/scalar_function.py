@@ -56,9 +56,11 @@ class ScalarFunction:
 
     def _from(self, x: Fraction) -> tuple[Fraction, Fraction, Fraction, Fraction]:
         """The curvature at x, how far x is from a breakpoint of its piece, and phi' and phi there."""
+        return self._within(bisect.bisect_left(self.kinks, x), x)
+
+    def _within(self, piece: int, x: Fraction) -> tuple[Fraction, Fraction, Fraction, Fraction]:
         if not self.kinks:
             return self.curvatures[0], x, self.slope, Fraction(0)
-        piece = bisect.bisect_left(self.kinks, x)
         kink = max(piece - 1, 0)
         return self.curvatures[piece], x - self.kinks[kink], *self._at_kinks[kink]
 
@@ -81,6 +83,19 @@ class ScalarFunction:
         """phi'(x)."""
         h, way, gradient, _ = self._from(x)
         return gradient + h * way
+
+    def gradients(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """The range of phi' on [low, high]: phi' is monotone between breakpoints, so these or the ends are extreme."""
+        piece = bisect.bisect_left(self.kinks, low)
+        h, way, gradient, _ = self._within(piece, low)
+        at_low = gradient + h * way
+        if piece == len(self.kinks) or high <= self.kinks[piece]:
+            # In one piece the other end is as far along its line.
+            at_high = at_low + h * (high - low)
+            return (at_low, at_high) if h.numerator >= 0 else (at_high, at_low)
+        last = bisect.bisect_left(self.kinks, high)
+        values = [at_low, self.gradient(high), *(slope for slope, _ in self._at_kinks[piece:last])]
+        return min(values), max(values)
 
     def value(self, x: Fraction) -> Fraction:
         """phi(x)."""
