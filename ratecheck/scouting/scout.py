@@ -24,9 +24,9 @@ from ratecheck.certification import local_work
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import ALONE, LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.wanted import recordable
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.families import who
 from ratecheck.families.choices import HONEST
 from ratecheck.families.coordinates import WIDE

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.coordinates import CoordinateMoments
-from ratecheck.engines.moments.expectation import Recorder, single_threaded
+from ratecheck.engines.moments.expectation import Recorder
 from ratecheck.engines.moments.moment import Moment
 from ratecheck.engines.setup import Setup
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.kernels.moments import carry_rounds
 
 # Numbers of all matrices that are followed at once, and what is kept of clients, at most.

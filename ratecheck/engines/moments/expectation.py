@@ -16,15 +16,12 @@ would lose them.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
@@ -56,6 +53,7 @@ from ratecheck.engines.moments.roundmap import (
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.participation.model.law import Clients, Multinomial, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.
@@ -100,20 +98,6 @@ def check_exact(setup: Setup) -> None:
         )
     if setup.algorithm.uses_delay:
         raise InputError(f"{setup.method.spoken} depends on delays, here random: draw a trace, or use engine=step")
-
-
-# The libraries of linear algebra that were found, with the number of modules that were loaded then.
-_libraries: tuple[int, ThreadpoolController] | None = None
-
-
-def single_threaded() -> AbstractContextManager[object]:
-    """Context with one thread for linear algebra: matrices are small, and results must not depend on threads."""
-    global _libraries  # noqa: PLW0603  # looking for libraries takes longer than many a run
-    # A library comes with the module that uses it.
-    modules, known = len(sys.modules), _libraries
-    if known is None or known[0] != modules:
-        known = _libraries = modules, ThreadpoolController()
-    return known[1].limit(limits=1, user_api="blas")
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:

@@ -20,12 +20,13 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import coordinates, remembered, totals
 from ratecheck.engines.moments.changes import Changes
-from ratecheck.engines.moments.expectation import Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.expectation import Recorder, check_exact
 from ratecheck.engines.moments.moment import EPS
 from ratecheck.engines.moments.remembered import Remembered
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.participation import Trace, delays
 
 Matrix = NDArray[np.bool_]

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, Layout
-from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.stepwise import aligned
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, check_clients, check_tabled
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.vectors import add_product

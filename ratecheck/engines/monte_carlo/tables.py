@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import Counts
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import single_threaded
 from ratecheck.engines.setup import Setup
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.kernels.constants import GAUSSIAN
 from ratecheck.kernels.exchange import Compression, Mixing
 from ratecheck.kernels.local.diagonal import Diagonal

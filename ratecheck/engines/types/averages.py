@@ -21,11 +21,12 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import Moments, Recorder, single_threaded
+from ratecheck.engines.moments.expectation import Moments, Recorder
 from ratecheck.engines.moments.moment import EPS, TINY, majorant
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types.populations import check, moments_of
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 
 # Entries of the second moment beyond which products of L cost more than they save.
 LARGEST = 1000

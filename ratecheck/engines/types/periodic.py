@@ -28,12 +28,13 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import check_alike
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact
 from ratecheck.engines.moments.moment import EPS, TINY, majorant
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types.averages import FEW, Average, fixed_point
 from ratecheck.engines.types.grouped import Grouped, GroupedRound, groups
 from ratecheck.errors import InputError
+from ratecheck.execution.one_thread import single_threaded
 from ratecheck.participation.model.repetition import Repetition
 
 # Rounds that are followed one by one times the cube of the state, beyond which products in long numbers take minutes.
