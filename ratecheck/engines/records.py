@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import TermMap, TermOver, by_work
+from ratecheck.algorithms.model.algorithm import TermMap, TermOver, U, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
@@ -82,6 +82,11 @@ class RecordPlan:
     def names(self) -> tuple[str, ...]:
         """Names in order."""
         return tuple(record.name for record in self.records)
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        """Of each quantity in order the number below which it is by rounding alone."""
+        return tuple(record.least for record in self.records)
 
     @property
     def content(self) -> tuple[object, ...]:
@@ -266,11 +271,16 @@ def _gap(setup: Setup) -> Record:
 
 
 def _value_above(setup: Setup, lowest: float, doubt: float = 0.0) -> Record:
-    """The mean of the clients' values less a number, which is known up to ``doubt``."""
+    """The mean of the clients' values less a number, which is known up to ``doubt``.
+
+    It is the value of F where clients share a point; at points of their own F_i may be below the infimum of the mean.
+    """
+    shares = dict(zip(setup.algorithm.blocks, setup.maps.point(), strict=True)).get(U, ("client", 0))[0] == "server"
+    least = 0.0 if shares else -math.inf
     slots, distinct = setup.maps.server.slots + setup.maps.client.slots + 2, setup.problem.distinct
     term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     nothing = np.zeros((0, setup.problem.d))
-    return Record("gap", nothing, np.zeros(0), ((term,) * distinct,), -lowest, doubt=doubt, least=0.0)
+    return Record("gap", nothing, np.zeros(0), ((term,) * distinct,), -lowest, doubt=doubt, least=least)
 
 
 def _distance(setup: Setup) -> Record:

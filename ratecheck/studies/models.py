@@ -6,6 +6,7 @@ plays the same rounds, to the same last bit, and measures the models before each
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from ratecheck.studies.study import MEASURES
 @dataclass(frozen=True)
 class _MeasureNames:
     names: tuple[str, ...]
+    least: tuple[float, ...]
 
 
 class ModelKernel(StepKernel):
@@ -44,8 +46,8 @@ class ModelKernel(StepKernel):
         if test is not None and held_out is None:
             raise InputError(f"the test samples are those of a {test.kind} problem")
         self._train, self._test = problem, held_out or problem
-        self._own = self.plan.names
-        self.plan = _MeasureNames((*self._own, *MEASURES))  # type: ignore[assignment]  # only the names are read
+        self._own, least = self.plan.names, (*self.plan.least, *(-math.inf for _ in MEASURES))
+        self.plan = _MeasureNames((*self._own, *MEASURES), least)  # type: ignore[assignment]  # no more is read
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         setup, alike = self.setup, keys.shape[1]

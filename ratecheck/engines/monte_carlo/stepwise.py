@@ -135,8 +135,8 @@ def simulate(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     records = {
-        each.name: np.maximum(np.ascontiguousarray(recorded[:, q].T), each.least)
-        for q, each in enumerate(runner.plan.records)
+        name: np.maximum(np.ascontiguousarray(recorded[:, q].T), least)
+        for q, (name, least) in enumerate(zip(runner.plan.names, runner.plan.least, strict=True))
     }
     return Run(records, setup.metric, setup.trace.rate)
 
