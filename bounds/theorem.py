@@ -340,6 +340,8 @@ def in_fields(
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
         share = read.vocabulary[_SHARE.quantity.name].symbol
         rules = (*rules, StepRule(symbol=share, value=1 / rounds, at_least=False))
+        # Nobody wrote it.
+        read.vocabulary.implied.add(share.name)
     fixed = read.settings({} if settings is None else settings)
     # The default of a step size is what is taken where the caller names none, whatever else would be chosen.
     ruled = {rule.symbol.name for rule in rules} | fixed.keys()

@@ -294,7 +294,7 @@ def unmeasurable(statement: Statement) -> str:
         )
     reason = "is known only up to a constant"
     if not statement.order_only:
-        reason = f"is about {claim.metric.over.value}"
+        reason = f"is about {claim.metric.over.value.removeprefix('at ')}"
     return f"{statement.key} {reason}; needed is a bound with a value on a mean over rounds"
 
 

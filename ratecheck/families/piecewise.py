@@ -81,9 +81,12 @@ class PiecewiseQuadratics(Family):
         return f"{convex}piecewise quadratic functions with {self.kinks} breakpoints, {self.runs}"
 
     def missed(self, others: Collection[Family]) -> tuple[str, ...]:
-        noisy = any(each.noise and not each.quadratic for each in others)
-        but = ", but for equal clients with one breakpoint and noise of two values" if noisy else ""
-        but = f"{but or ', but'} for short runs in one variable" if any(each.drawn for each in others) else but
+        alike = any(each.noise and not each.quadratic for each in others)
+        exceptions = [
+            *(["equal clients with one breakpoint and noise of two values"] if alike else []),
+            *(["short runs in one variable, which are drawn"] if any(each.drawn for each in others) else []),
+        ]
+        but = f", but for {' and '.join(exceptions)}" if exceptions else ""
         return (
             f"functions that are not quadratic, with noise or with sampled clients{but}",
             "functions that do not split into coordinates, but for quadratics",

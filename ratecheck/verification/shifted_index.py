@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bounds.statement import Claim, Over, Statement
+from ratecheck.algorithms.model.averaged import PREFIX
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.verification.verdict import Verdict
@@ -27,7 +28,8 @@ def shifted(statement: Statement) -> tuple[Statement, str] | None:
     of_last = all(claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) for claim in statement.claims)
     of_each = all(claim.metric.over in (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST) for claim in statement.claims)
     name = T if of_last and T in names else t if of_each and t in names else ""
-    if not name:
+    # The mean of the iterates is no round's.
+    if not name or (statement.algorithm or "").startswith(PREFIX):
         return None
     symbol = vocabulary[name].symbol
 

@@ -139,15 +139,17 @@ class WrittenCounterexample:
 
     @cached_property
     def _levels(self) -> dict[str, bool]:
-        """Levels of noise, and whether there is any."""
+        """Levels of noise, and whether there is any; those that the statement bounds by another constant, too."""
         facts, given = self.instance.statement.vocabulary.facts, self.instance.given
-        return {name: bool(np.any(given[name])) for name in self._used if facts.get(name) in NOISE}
+        levels = {name: bool(np.any(given[name])) for name in given if facts.get(name) in NOISE}
+        return {name: some for name, some in levels.items() if some or name in self._used}
 
     def _noise(self) -> list[str]:
         run = self.instance.statement.algorithm is not None
         none = "no noise" if self.instance.problem.law.additive else "no other noise"
-        if self.verdict.replicates is not None and any(self._levels.values()):
-            # Where runs are drawn more than its variance matters.
+        beyond = [name for name, some in self._levels.items() if some and name not in self._used]
+        if beyond or (self.verdict.replicates is not None and any(self._levels.values())):
+            # Where runs are drawn, or a constant is another one of the noise, more than its variance matters.
             return [self.instance.problem.law.spoken]
         return [none] if run and self._levels and not any(self._levels.values()) else []
 
@@ -156,7 +158,8 @@ class WrittenCounterexample:
         run = self.instance.statement.vocabulary.run
         silent = (name for name, some in self._levels.items() if not some)
         others = {*silent, *run.values(), *self.verdict.chosen, *self._stated, "delta"}
-        names = [*(name for name in self._used if name not in others), *self.verdict.chosen]
+        used = dict.fromkeys([*self._used, *self._levels])
+        names = [*(name for name in used if name not in others), *self.verdict.chosen]
         return [each for name in names if name not in self._implied for each in self._equation(name, style)]
 
     @property
