@@ -30,11 +30,14 @@ from ratecheck.algebra.positivity.substitution import (
     symbols_of,
     void,
 )  # fmt: skip
+from ratecheck.algebra.work_limit import spend
 
 # A way to use up hypotheses is worth the algebra only if the goal is nonnegative at that many random points.
 _SAMPLES, _ROUNDING = 200, 1e-9
 # Ways looked at and ways expanded in the search for one part: counted, so that no answer depends on the machine's load.
 _LOOKED_AT, _EXPANDED = 2000, 80
+# What a look takes beside a column of a linear programme.
+_LOOK = 15
 # Counterexamples: points drawn, those tried exactly, the share of zeros, and the logarithm that stands for 0.
 _DRAWS, _DRAWS_KEPT, _ZEROS, _ZERO = 4000, 12, 0.5, -300.0
 
@@ -115,6 +118,7 @@ class Search:
         for path in itertools.islice(itertools.chain(self._followed(hints), self._ways()), _LOOKED_AT):
             if len(seen) == _EXPANDED:
                 return
+            spend(_LOOK)
             key = key_of([step.pivot for step in path])
             if key in seen or not self._plausible(path, value):
                 continue

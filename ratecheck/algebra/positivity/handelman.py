@@ -11,6 +11,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import compress
+from operator import add, sub
 
 import numpy as np
 import sympy as sp
@@ -19,12 +21,14 @@ from sympy.polys.rings import PolyElement, ring
 from ratecheck.algebra.linear_algebra import solve
 from ratecheck.algebra.positivity.polynomial import System
 from ratecheck.algebra.positivity.substitution import all_hypotheses
+from ratecheck.algebra.work_limit import spend
 
 ONE = sp.Integer(1)
 
 _COLUMNS = 3000
 _ROWS = 1500
-_SECONDS = 3.0
+# Of the simplex method: a clock would make the answer the machine's. Programmes with a solution take some 200 at most.
+_ITERATIONS = 1500
 _SQUARED = 40
 
 Monomial = tuple[int, ...]
@@ -130,6 +134,7 @@ def combine(system: System, pairs: bool = True, multiplier: sp.Expr = ONE) -> Co
         both = itertools.combinations_with_replacement(known, 2)
         products += [((i, j), one * other) for (i, one), (j, other) in both if len(one) * len(other) <= 400]
     columns = _columns(goal, products, free)
+    spend(len(columns))
     solved = _solve(goal, columns)
     if solved is None:
         return None
@@ -218,13 +223,14 @@ def _squares(goal: PolyElement, free: tuple[bool, ...]) -> Iterator[_Column]:
 
 
 def _times(one: Monomial, other: Monomial) -> Monomial:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    return tuple(map(add, one, other))
 
 
 def _quotient(one: Monomial, other: Monomial, free: tuple[bool, ...]) -> Monomial | None:
-    quotient = tuple(a - b for a, b in zip(one, other, strict=True))
-    wrong = any(e < 0 or (e % 2 and is_free) for e, is_free in zip(quotient, free, strict=True))
-    return None if wrong else quotient
+    quotient = tuple(map(sub, one, other))
+    if min(quotient) < 0 or any(e % 2 for e in compress(quotient, free)):
+        return None
+    return quotient
 
 
 def _solve(goal: PolyElement, columns: Sequence[_Column]) -> list[tuple[Fraction, _Column]] | None:
@@ -250,7 +256,7 @@ def _solve(goal: PolyElement, columns: Sequence[_Column]) -> list[tuple[Fraction
         A_eq=matrix,
         b_eq=np.array([float(value) / size for value in right]),
         method="highs-ds",
-        options={"time_limit": _SECONDS},
+        options={"maxiter": _ITERATIONS},
     )
     if found.status != 0:
         return None
