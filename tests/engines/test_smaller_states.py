@@ -69,6 +69,21 @@ def test_clients_that_are_alike_are_followed_together(name, trace, given, sigma)
     agree(follow(run, fastest.recursion), follow(run, client_by_client))
 
 
+@pytest.mark.parametrize(
+    ("name", "trace", "given"),
+    [
+        ("flame-exact", SOME, {"rho": 3.0, "lambda_": 0.7, "records": ["grad_L2", "grad_theta2", "lagrangian", "gap"]}),
+        ("flame-exact", COINS, {"rho": 3.0, "lambda_": 0.7, "records": ["grad_L2", "dual_residual2", "distance2"]}),
+        ("fast-proximal-point", FULL, {"lambda_": 1.3}),
+    ],
+)
+def test_answers_and_records_of_two_oracles_are_followed_together(name, trace, given):
+    """Clients hold the constants of both, so that proximal steps are taken together too."""
+    run = ready(name, trace, K=1, **given)
+    assert isinstance(fastest.recursion(run), alike.AlikeMoments)
+    agree(follow(run, fastest.recursion), follow(run, client_by_client))
+
+
 def test_a_few_types_of_clients_are_followed_as_types():
     """Two Hessians, clients of both mixed up."""
     quadratic = problem()

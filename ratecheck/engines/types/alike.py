@@ -15,14 +15,14 @@ that it stands for, keeps its digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import TermMap
+from ratecheck.algorithms.model.algorithm import Algorithm, TermMap
 from ratecheck.algorithms.model.sloped import Sloped
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, Layout, Start
@@ -50,7 +50,8 @@ def pays(setup: Setup) -> bool:
         return True
     blocks = [size for block, size in setup.sizes.items() if block in setup.algorithm.local.values()]
     client = sum(setup.sizes[block] for block in setup.algorithm.client.values())
-    return 2 * len(found) * (client + sum(blocks)) <= _SHARE * setup.problem.n * client
+    slopes = len(_oracles(setup.algorithm)) * sum(blocks)
+    return 2 * len(found) * (client + slopes) <= _SHARE * setup.problem.n * client
 
 
 def types(setup: Setup) -> list[Members] | None:
@@ -76,7 +77,7 @@ def types(setup: Setup) -> list[Members] | None:
 def of_slopes(setup: Setup) -> bool:
     """Whether clients of one Hessian differ in slopes alone, and quantities are means over the clients."""
     problem, algorithm = setup.problem, setup.algorithm
-    if problem.quadratic is None or algorithm.oracle != algorithm.record_oracle or algorithm.asks_more:
+    if problem.quadratic is None or algorithm.asks_more:
         return False
     stepped = all(block in algorithm.local.values() for block, size in setup.sizes.items() if size)
     # Personal minimisers differ from client to client.
@@ -96,6 +97,11 @@ def groups(setup: Setup, fixed: NDArray[np.bool_] | None) -> list[Members]:
         key = int(setup.local_steps[i]), sizes, *(part.tobytes() for part in parts)
         found.setdefault(key, []).append(i)
     return [np.array(members) for members in found.values()]
+
+
+def _oracles(algorithm: Algorithm) -> list[str]:
+    """The oracles whose constants clients hold: the method's, and that of what is recorded."""
+    return list(dict.fromkeys((algorithm.oracle, algorithm.record_oracle)))
 
 
 def _even(setup: Setup, law: Clients, members: Sequence[Members]) -> bool:
@@ -154,20 +160,17 @@ class SlopedMoments(Moments):
         """See `Moments.slope_rows`: the mean of the type's, as entries of the state."""
         rows = np.zeros((self.setup.problem.d, self.size))
         for block, (first, last) in enumerate(zip(self.setup.starts, self.setup.starts[1:], strict=False)):
-            if (at := self._slope(block)) is not None:
+            for at in self._slopes(block)[-1:]:
                 rows[np.arange(first, last), self.server + i * self.client + at] = 1.0
         return rows
 
-    @cached_property
-    def _slopes(self) -> Mapping[str, str]:
-        return Sloped(self.original.algorithm).slopes
-
-    def _slope(self, block: int) -> NDArray[np.intp] | None:
-        """Positions of the slope of a block in a client's state, its last variable there."""
-        layout = self.rounds_of.client
-        if self.setup.algorithm.blocks[block] not in self._slopes:
-            return None
-        return layout.variable(block, layout.counts.by_block[block] - 1)
+    def _slopes(self, block: int) -> list[NDArray[np.intp]]:
+        """Positions of the slopes of a block in a client's state, its last variables there, one for each oracle."""
+        algorithm, layout = self.original.algorithm, self.rounds_of.client
+        if algorithm.blocks[block] not in algorithm.local.values():
+            return []
+        count = layout.counts.by_block[block]
+        return [layout.variable(block, count - k) for k in range(len(_oracles(algorithm)), 0, -1)]
 
     def places(self, own: Layout) -> NDArray[np.intp]:
         """Where the entries of a client's state are in one with slopes."""
@@ -185,14 +188,15 @@ class SlopedMoments(Moments):
         """The server's start, and the mean states (n, client) of the clients with the size of their terms."""
         setup = self.original.at(0)
         rounds = AffineRounds(setup)
-        start, c, wrong = rounds.start(), rounds.c, rounds.c_error / EPS
+        start = rounds.start()
         states, sizes = np.zeros((self.n, self.client)), np.zeros((self.n, self.client))
         places = self.places(rounds.client)
         states[:, places], sizes[:, places] = start.means, start.sizes
         for block, (first, last) in enumerate(zip(setup.starts, setup.starts[1:], strict=False)):
-            if (at := self._slope(block)) is not None:
+            for at, oracle in zip(self._slopes(block), _oracles(setup.algorithm), strict=False):
                 # The constants are numbers of the problem, or off by what is said.
-                states[:, at], sizes[:, at] = c[:, first:last], wrong[:, first:last]
+                (_, c), (_, wrong) = setup.operator(oracle), setup.operator_error(oracle)
+                states[:, at], sizes[:, at] = c[:, first:last], wrong[:, first:last] / EPS
         roots = np.zeros((len(self.members), self.client, setup.problem.d))
         roots[:, places] = start.roots[[int(members[0]) for members in self.members]]
         from_clients = np.zeros((self.server, self.client))

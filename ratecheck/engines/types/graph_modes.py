@@ -41,6 +41,8 @@ def applies(setup: Setup) -> bool:
     W, sizes = setup.mixing, [size for size in setup.sizes.values() if size]
     if W is None or len(sizes) != 1 or setup.algorithm.varying or setup.compression or setup.problem.n < 3:
         return False
+    if setup.algorithm.oracle != setup.algorithm.record_oracle:
+        return False
     if (W != W.T).any() or (np.abs(W.sum(axis=1) - 1) > _SUMS).any() or not of_slopes(setup):
         return False
     return len(groups(setup, setup.trace.fixed(setup.T))) == 1
