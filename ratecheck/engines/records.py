@@ -8,7 +8,7 @@ is the server's alone and the problem is affine, terms become rows, so that the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,6 +82,10 @@ class RecordPlan:
     def names(self) -> tuple[str, ...]:
         """Names in order."""
         return tuple(record.name for record in self.records)
+
+    def only(self, names: Collection[str]) -> RecordPlan:
+        """The plan of some of the records."""
+        return replace(self, records=tuple(record for record in self.records if record.name in names))
 
     @property
     def least(self) -> tuple[float, ...]:

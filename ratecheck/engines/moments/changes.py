@@ -10,7 +10,7 @@ Quantities by name, R being a record of the method and V a variable:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import Moments, Recorder, Sides, term_sides, together
+from ratecheck.engines.moments.expectation import Moments, Recorder
 from ratecheck.engines.moments.moment import LocalMoments, added_up, column
+from ratecheck.engines.moments.terms import Sides, Terms, together
 from ratecheck.engines.moments.transition import Transition, scaled, total
 from ratecheck.engines.records import plan
 from ratecheck.errors import InputError
@@ -39,10 +40,10 @@ class Products:
 
 
 class Changes:
-    """Quantities of a round; those of the setup's records."""
+    """Quantities of a round; ``changing`` are the records of the setup whose `change` is asked for."""
 
-    def __init__(self, moments: Moments, recorder: Recorder) -> None:
-        self._moments, self._recorder = moments, recorder
+    def __init__(self, moments: Moments, changing: Collection[str]) -> None:
+        self._moments, self._recorder = moments, Recorder(moments, changing)
         self._forms: dict[str, tuple[Array, Array, Array]] = {}
         self._rows: dict[str, Array] = {}
         self._parts: dict[str, list[Products]] = {}
@@ -109,18 +110,12 @@ class Changes:
         record = recorded.records[recorded.names.index(name)]
         if len(record.rows) or any(terms[0].over is not TermOver.CLIENTS for terms in record.terms):
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
+        of_terms = Terms(moments, recorded)
         own, found = np.stack([moments.inputs(i) for i in range(moments.n)]), []
         for terms in record.terms:
-            both = [
-                term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
-                for i, term in enumerate(terms)
-            ]
             left, right = (
-                (
-                    np.stack([side[k][0][:, at] for side, at in zip(both, own, strict=True)]),
-                    np.stack([side[k][1][:, at] for side, at in zip(both, own, strict=True)]),
-                )
-                for k in (0, 1)
+                (np.take_along_axis(rows, own[:, None], axis=2), np.take_along_axis(sizes, own[:, None], axis=2))
+                for rows, sizes in of_terms.sides(terms)
             )
             found.append(Products(np.array([term.factor for term in terms]) / moments.n, own, left, right))
         return found

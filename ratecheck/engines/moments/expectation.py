@@ -16,14 +16,14 @@ would lose them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.model.algorithm import TermMap, TermOver
+from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
@@ -50,6 +50,7 @@ from ratecheck.engines.moments.roundmap import (
     kept,
     mixture,
 )
+from ratecheck.engines.moments.terms import Sides, Terms, summands, together
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
@@ -121,17 +122,16 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
     return Expectation(records, rounding, setup.metric, setup.trace.rate)
 
 
-# Rows on z, and the size of the terms that were added up to them.
-Sides = tuple[Array, Array]
 # Quantities, factors, the entries (products, entries) that are spoken of, and both sides as stacks on these.
 _Products = tuple[NDArray[np.intp], Array, NDArray[np.intp], Sides, Sides]
 
 
 class Recorder:
-    """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
+    """The planned quantities of a moment, or ``names`` of them: weighted sums of E(row z)^2 and of products of rows."""
 
-    def __init__(self, moments: Moments) -> None:
-        plans = [part.plan for part in moments.parts]
+    def __init__(self, moments: Moments, names: Collection[str] | None = None) -> None:
+        self._wanted = names
+        plans = [self._plan(part) for part in moments.parts]
         self.names = plans[0].names
         # Roundings by which a row is made: a mean over clients among them, and what parts have in common.
         self._scale = moments.distinct + 8 + (len(plans) - 1) * len(plans)
@@ -156,9 +156,14 @@ class Recorder:
         positive = bool((self._owner >= 0).all())
         self._above = self._forms if positive else MomentForms.of(self._squares(self._shares))
 
+    def _plan(self, moments: Moments) -> RecordPlan:
+        """What is recorded of a part."""
+        return moments.plan if self._wanted is None else moments.plan.only(self._wanted)
+
     def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
         """Rows, their sizes and their weights in the quantities, and the products."""
-        recorded, size = moments.plan, moments.size
+        recorded, size = self._plan(moments), moments.size
+        terms = Terms(moments, recorded)
         rows, sizes, weights, owners = (
             [np.zeros((0, size))],
             [np.zeros((0, size))],
@@ -191,7 +196,7 @@ class Recorder:
                         for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
                             products.append((q, term.factor / (2 * share), left, right))
                     continue
-                for factor, left, right in _summands(moments, column, recorded):
+                for factor, left, right in summands(moments, column, terms.sides(column)):
                     if np.array_equal(left[0], right[0]):
                         square(q, left, factor)
                     else:
@@ -326,51 +331,6 @@ class Centred:
 def _over(weights: Array, terms: Array) -> Array:
     """Weighted sums of terms, which are columns in the parts of a stack."""
     return weights @ terms if terms.ndim == 1 else (weights @ terms).sum(axis=(-3, -1))
-
-
-def together(sides: Sequence[Sides]) -> Sides:
-    """Rows of parts, and their sizes, as stacks."""
-    rows, sizes = (np.stack(each) for each in zip(*sides, strict=True))
-    return rows, sizes
-
-
-def _summands(
-    moments: Moments, column: Sequence[TermMap], recorded: RecordPlan
-) -> Iterator[tuple[float, Sides, Sides]]:
-    """A term, given client by client, as products of maps of z and what each is multiplied by."""
-    sides = [
-        term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i]) for i, term in enumerate(column)
-    ]
-    if column[0].over is TermOver.MEANS:
-        left, right = (
-            (moments.mean([side[k][0] for side in sides]), moments.mean([side[k][1] for side in sides])) for k in (0, 1)
-        )
-        yield column[0].factor, left, right
-        return
-    for i, (term, side) in enumerate(zip(column, sides, strict=True)):
-        for share, left, right in moments.over_clients(i, *side):
-            yield term.factor / share, left, right
-
-
-def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
-    """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
-    starts = moments.setup.starts
-    here = slice(starts[term.block], starts[term.block + 1])
-    used = np.flatnonzero((term.left != 0.0) | (term.right != 0.0)).tolist()
-    slots = {k: moments.slot_rows(i, term.block, k) for k in used}
-    sizes = {k: np.abs(rows) for k, rows in slots.items()}
-    if (last := len(term.left) - 1) in slots:
-        # The last slot is the displacement of the point from its anchor.
-        slots[last][:, -1] -= anchor[here]
-        sizes[last][:, -1] += np.abs(anchor[here]) + error[here]
-    nothing = np.zeros((here.stop - here.start, moments.size))
-
-    def side(coefficients: Array) -> Sides:
-        own = [k for k in used if coefficients[k]]
-        rows = sum((coefficients[k] * slots[k] for k in own), nothing)
-        return rows, sum((abs(coefficients[k]) * sizes[k] for k in own), nothing)
-
-    return side(term.left), side(term.right)
 
 
 class Moments:
@@ -732,7 +692,7 @@ class Moments:
             parts.append(Fluctuation(1.0, B, rows, columns))
         return total, errors, Noise(covariance, off, rough), parts
 
-    def mean(self, parts: Sequence[Array]) -> Array:
+    def mean(self, parts: Sequence[Array] | Array) -> Array:
         """The mean over the clients of matrices on z, one for each."""
         return np.asarray(np.mean(parts, axis=0))
 

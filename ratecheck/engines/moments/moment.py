@@ -7,8 +7,10 @@ on by its own linear map: errors decay, grow and cancel as the run does, whateve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,20 @@ class Moment:
         parts = (each for matrix in (self.covariance, self.rounding) for each in (diagonal(matrix), matrix))
         return not any(each.any() for each in parts)
 
+    def each(self, find: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+        """What is found, linearly, of ``covariance``, ``off`` and ``rounding``: 0 of what is 0 if nothing is random."""
+        off = find(self.off)
+        nothing = np.zeros_like(off)
+        return (nothing, off, nothing) if self.certain else (find(self.covariance), off, find(self.rounding))
+
+    def determined(self, mean: Array, off: Array) -> Moment:
+        """The moment of this mean and bound of errors after a round that adds nothing random, of a `certain` one."""
+        nothing = np.zeros_like(self.loose)
+        found = Moment(mean, self.covariance, off, self.rounding, nothing, nothing)
+        # Known without a look at every entry.
+        found.__dict__["certain"] = self.certain
+        return found
+
     @cached_property
     def spreads(self) -> Array:
         """Roots above the variances of the entries, whatever rounding has made of these."""
@@ -94,15 +110,15 @@ class Moment:
         sizes = np.abs(rows) if sizes is None else sizes
         used = columns(sizes)
         vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
-        matrices = [self.covariance, self.off, self.rounding]
+        square_of: tuple[Any, ...] = (...,)
         if 2 * len(used) < rows.shape[-1]:
             rows, sizes, square_of = rows[..., used], sizes[..., used], (..., used[:, None], used)
             at = (..., used, slice(None)) if stacked(self.mean) else used
             vectors = [vector[at] for vector in vectors]
-            matrices = [matrix[square_of] for matrix in matrices]
         means, loose, carried, roots, spreads = vectors
         mean = rows @ means
-        square, off, rounding = (float(((rows @ matrix) * rows).sum()) for matrix in matrices)
+        found = self.each(lambda matrix: np.asarray(((rows @ matrix[square_of]) * rows).sum()))
+        square, off, rounding = map(float, found)
         unit = rows.shape[-1] + 8
         own = sizes @ (loose + unit * roots)
         spread = sizes @ spreads
@@ -127,12 +143,17 @@ class Moment:
 
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
-        one, other = columns(left), columns(right)
-        between = product(left, self.covariance, one, other)
-        value = float(((left @ self.mean) * (right @ self.mean)).sum() + (between * right[..., other]).sum())
+        value = float(((left @ self.mean) * (right @ self.mean)).sum()) + self.between(left, right)
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
+
+    def between(self, left: Array, right: Array) -> float:
+        """The sum over the rows of the covariances of left z and right z."""
+        if self.certain:
+            return 0.0
+        other = columns(right)
+        return float((product(left, self.covariance, columns(left), other) * right[..., other]).sum())
 
     def square(self, rows: Array, sizes: Array | None = None) -> Number:
         """E||rows z||^2 and its rounding error."""
@@ -212,9 +233,7 @@ class LocalMoments:
 
     def __init__(self, moment: Moment, positions: NDArray[np.intp]) -> None:
         square = ..., positions[:, :, None], positions[:, None, :]
-        self._covariance, self._off, self._rounding = (
-            each[square] for each in (moment.covariance, moment.off, moment.rounding)
-        )
+        self._covariance, self._off, self._rounding = moment.each(lambda each: each[square])
         self._mean, self._loose, self._rough, self._roots, self._spreads = (
             column(each)[..., positions, :]
             for each in (moment.mean, moment.loose, moment.rough, moment.roots, moment.spreads)

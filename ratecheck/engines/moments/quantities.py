@@ -9,7 +9,7 @@ entry in all.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments import coordinates, remembered, totals
 from ratecheck.engines.moments.changes import Changes
 from ratecheck.engines.moments.expectation import Recorder, check_exact
-from ratecheck.engines.moments.moment import EPS
+from ratecheck.engines.moments.moment import EPS, Number
 from ratecheck.engines.moments.remembered import Remembered
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.setup import Setup
@@ -91,8 +91,10 @@ class _Followed:
             method = replace(method, algorithm=remembering(method.algorithm, gradients=of_noise))
         self._setup = replace(setup, method=method, records=tuple(sorted({*records, *setup.records})))
         self._moments = coordinates.moments(self._setup)
-        self._recorder = Recorder(self._moments)
-        self._changes = Changes(self._moments, self._recorder)
+        # What is asked for otherwise is known without its value.
+        self._recorder = Recorder(self._moments, {*setup.records, *names})
+        changing = [name.removeprefix("change:") for name in names if name.startswith("change:")]
+        self._changes = Changes(self._moments, changing)
         self._remembered = Remembered(self._moments) if names & remembered.NAMES else None
 
     def run(self, progress: Progress | None) -> Expectation:
@@ -102,8 +104,9 @@ class _Followed:
         for t, (moment, round_map) in enumerate(self._moments.rounds()):
             round_ = Transition(moment, round_map)
             metric.append(self._recorder.record(moment))
+            known = dict(zip(self._recorder.names, zip(*metric[-1], strict=True), strict=True))
             for name in self._names:
-                rows[name].append(np.array(self._number(name, t, round_), dtype=float))
+                rows[name].append(np.array(self._number(name, t, round_, known), dtype=float))
             if progress is not None:
                 progress(t / self._setup.T)
         if self._setup.algorithm.projects:
@@ -119,8 +122,8 @@ class _Followed:
         sizes = {name: numbers[..., 2] for name, numbers in found.items() if numbers.shape[-1] > 2}
         return Expectation(records, rounding, weights, self._rate, course=np.asarray(course), sizes=sizes)
 
-    def _number(self, name: str, t: int, round_: Transition) -> object:
-        """Value, error and, of differences, size; or these for every client."""
+    def _number(self, name: str, t: int, round_: Transition, known: Mapping[str, Number]) -> object:
+        """Value, error and, of differences, size; or these for every client. Of records they are ``known``."""
         form, _, what = name.rpartition(":")
         if form == "change":
             return self._changes.change(what, round_)
@@ -134,9 +137,7 @@ class _Followed:
             return self._changes.parts(what, round_)
         if self._remembered is not None and name in remembered.NAMES:
             return self._remembered.quantity(name, t, round_)
-        values, errors = self._recorder.record(round_.moment)
-        q = self._recorder.names.index(name)
-        return values[q], errors[q]
+        return known[name]
 
     def _largest(self, record: str, round_: Transition) -> tuple[float, float, float]:
         if self._random:

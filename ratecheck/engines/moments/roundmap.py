@@ -324,11 +324,10 @@ class RoundMap:
         if self.idle:
             return moment
         mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
-        nothing = np.zeros_like(moment.loose)
         if self.calm and moment.certain:
             off = _symmetric(self.linear(moment.off[None]))[0]
             self._follow_errors(off, moved, fresh)
-            return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
+            return moment.determined(mean, off)
         (covariance, off, rounding), (pushed, size) = self.moved(moment), self.pushed(moment)
         # The new moment takes the place of what was found for it.
         del self.__dict__["_moved"]
@@ -337,6 +336,7 @@ class RoundMap:
         self._follow_errors(off, moved, fresh)
         _add(off, majorant(self.noise.off))
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
+        nothing = np.zeros_like(moment.loose)
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
     def carry(self, moment: Moment) -> Moment:
@@ -514,15 +514,18 @@ class KeptRound(RoundMap):
             return moment
         mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
         covariance, off, rounding = moment.covariance, moment.off, moment.rounding
-        certain, rough = self.calm and moment.certain, self._rough(moment, np.zeros(()))
+        certain = self.calm and moment.certain
         self._follow(off)
         self._follow_errors(off, moved, fresh)
-        if not certain:
-            self._follow(covariance)
-            covariance[self._square] += self.noise.covariance
-            self._follow(rounding)
-            _add(off, majorant(self.noise.off))
-            _add(rounding, rough + self._guard(rounding))
+        if certain:
+            return moment.determined(mean, off)
+        # Of what is before the round, which the new moment takes the place of.
+        rough = self._rough(moment, np.zeros(()))
+        self._follow(covariance)
+        covariance[self._square] += self.noise.covariance
+        self._follow(rounding)
+        _add(off, majorant(self.noise.off))
+        _add(rounding, rough + self._guard(rounding))
         nothing = np.zeros_like(moment.loose)
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 

@@ -23,9 +23,7 @@ from ratecheck.engines.moments.moment import (
     Number,
     WideRows,
     chosen,
-    columns,
     diagonal,
-    product,
     product_error,
     product_errors,
     sandwich,
@@ -49,12 +47,12 @@ class Transition:
         """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
         moment, round_map = self.moment, self.round_map
         matrix = before if after is None else before + round_map.told(after)
-        matrices = [sandwich(matrix, part) for part in (moment.covariance, moment.off, moment.rounding)]
+        matrices: Iterable[Array] = moment.each(lambda part: sandwich(matrix, part))
         size, unit = np.abs(before) if size is None else size, matrix.shape[-1] + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
             spread = self.round_map.spread_of(after, moment)
-            matrices = [part + added for part, added in zip(matrices, spread, strict=True)]
+            matrices = (part + added for part, added in zip(matrices, spread, strict=True))
             # What a round leaves as it is cancels exactly.
             size = np.where(round_map.still, np.minimum(size, np.abs(before + after)), size)
             size = size + round_map.told_sizes(np.abs(after))
@@ -137,9 +135,8 @@ class Transition:
 
     def _inner(self, left: Array, size: Array | None, matrix: Array, right: Moment) -> Number:
         """E<left z, x> for x of the moment ``right``, of which z tells ``matrix z``."""
-        moment, one, other = self.moment, columns(left), columns(matrix)
-        between = product(left, moment.covariance, one, other)
-        value = float(((left @ moment.mean) * right.mean).sum() + np.sum(between * matrix[..., other]))
+        moment = self.moment
+        value = float(((left @ moment.mean) * right.mean).sum()) + moment.between(left, matrix)
         return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
 
     @cached_property

@@ -24,9 +24,10 @@ import numpy as np
 
 from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.expectation import Recorder, Sides
+from ratecheck.engines.moments.expectation import Recorder
 from ratecheck.engines.moments.moment import EPS, Moment, majorant, product_error
 from ratecheck.engines.moments.roundmap import Noise, RoundMap
+from ratecheck.engines.moments.terms import Sides
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types.alike import SlopedMoments, by_types, groups, mean_state, of_slopes
 

@@ -38,13 +38,13 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.counts import count_probabilities
 from ratecheck.engines.moments.expectation import (
     Moments,
-    Sides,
     check_affine,
     check_exact,
     client_by_client,
 )
 from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mixture
+from ratecheck.engines.moments.terms import Sides
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import epochs
 from ratecheck.errors import InputError
@@ -169,7 +169,7 @@ class PopulationMoments(Moments):
 
     # --- What is recorded ---
 
-    def mean(self, parts: Sequence[Array]) -> Array:
+    def mean(self, parts: Sequence[Array] | Array) -> Array:
         """The mean over the clients of matrices on z, one per type."""
         return np.asarray(np.average(parts, axis=0, weights=self.counts))
 
