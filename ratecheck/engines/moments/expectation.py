@@ -27,8 +27,8 @@ from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
+from ratecheck.engines.moments.block_rounds import BlockMixing, BlockRound, SampledRound
 from ratecheck.engines.moments.coefficients import CoefficientReader
-from ratecheck.engines.moments.counts import count_probabilities, inclusion_by_count
 from ratecheck.engines.moments.moment import (
     EPS,
     TINY,
@@ -40,21 +40,13 @@ from ratecheck.engines.moments.moment import (
     squares,
     turned,
 )
-from ratecheck.engines.moments.roundmap import (
-    BlockMixing,
-    BlockRound,
-    Fluctuation,
-    Noise,
-    RoundMap,
-    SampledRound,
-    kept,
-    mixture,
-)
+from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, kept, mixture
 from ratecheck.engines.moments.terms import Sides, Terms, summands, together
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
 from ratecheck.execution.one_thread import single_threaded
+from ratecheck.participation.model.counts import count_probabilities, inclusion_by_count
 from ratecheck.participation.model.law import Clients, Multinomial, Sets, Subsets
 
 # Round maps kept per set of participants, and increments per client and delay: bounds the memory on long given traces.

@@ -21,9 +21,10 @@ from ratecheck.algorithms.model.algorithm import RECORDS, U, check_alike
 from ratecheck.algorithms.model.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
+from ratecheck.engines.moments.block_rounds import OwnRound
 from ratecheck.engines.moments.expectation import Moments, Recorder, check_exact
 from ratecheck.engines.moments.moment import EPS, LocalMoments, Moment, Number, WideRows
-from ratecheck.engines.moments.roundmap import OwnRound, RoundMap
+from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Displacement, Transition
 from ratecheck.engines.records import not_recorded, recorded
 from ratecheck.engines.setup import Setup

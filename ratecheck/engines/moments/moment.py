@@ -26,6 +26,8 @@ TINY = 1e-305
 SMALL = 1e-150
 # A form of at most one entry in so many is taken at these alone; forms that speak of one in so many, together.
 _SPARSE, _FEW = 16, 4
+# A row that speaks of at most one entry in so many is taken with others that do.
+_NARROW = 8
 
 
 @dataclass(frozen=True)
@@ -92,15 +94,9 @@ class Moment:
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
         """The moment of some entries of the state."""
-        square = positions[:, None], positions
-        return Moment(
-            self.mean[positions],
-            self.covariance[square],
-            self.off[square],
-            self.rounding[square],
-            self.loose[positions],
-            self.rough[positions],
-        )
+        at: Any = (..., positions, slice(None)) if stacked(self.mean) else positions
+        covariance, off, rounding = self.each(lambda matrix: matrix[..., positions[:, None], positions])
+        return Moment(self.mean[at], covariance, off, rounding, self.loose[at], self.rough[at])
 
     def lengths(self, rows: Array, sizes: Array | None = None) -> tuple[float, float, float]:
         """Of ``rows`` x: the root of its expected square, that of its error, and the rounding of its covariance.
@@ -108,6 +104,18 @@ class Moment:
         ``sizes`` bounds the terms that were added up to the rows.
         """
         sizes = np.abs(rows) if sizes is None else sizes
+        # Rows that speak of a few entries cost little, unless they are taken with others.
+        few = np.count_nonzero(sizes.any(axis=tuple(range(sizes.ndim - 2))), axis=-1) * _NARROW <= sizes.shape[-1]
+        groups = [few, ~few] if few.any() and not few.all() else [slice(None)]
+        parts = zip(*(self._squares(rows[..., at, :], sizes[..., at, :]) for at in groups), strict=True)
+        mean, square, off, rounding, own, fresh = map(sum, parts)
+        length = float(np.sqrt(mean + abs(square)))
+        # What is too small to be squared is there all the same.
+        length = max(length, SMALL) if (rows @ self.mean).any() else length
+        return length, EPS * float(np.sqrt(max(off, 0.0)) + np.sqrt(own)), EPS * (max(rounding, 0.0) + fresh)
+
+    def _squares(self, rows: Array, sizes: Array) -> tuple[float, ...]:
+        """Sums over the rows of which `lengths` are made."""
         used = columns(sizes)
         vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
         square_of: tuple[Any, ...] = (...,)
@@ -116,19 +124,11 @@ class Moment:
             at = (..., used, slice(None)) if stacked(self.mean) else used
             vectors = [vector[at] for vector in vectors]
         means, loose, carried, roots, spreads = vectors
-        mean = rows @ means
+        mean, unit = rows @ means, rows.shape[-1] + 8
         found = self.each(lambda matrix: np.asarray(((rows @ matrix[square_of]) * rows).sum()))
-        square, off, rounding = map(float, found)
-        unit = rows.shape[-1] + 8
-        own = sizes @ (loose + unit * roots)
-        spread = sizes @ spreads
-        rough = np.abs(rows) @ carried
-        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.linalg.norm(own)))
-        fresh = float((rough**2).sum() + 2 * unit * (spread**2).sum())
-        length = float(np.sqrt((mean * mean).sum() + abs(square)))
-        # What is too small to be squared is there all the same.
-        length = max(length, SMALL) if mean.any() else length
-        return length, error, EPS * (max(rounding, 0.0) + fresh)
+        own, spread, rough = sizes @ (loose + unit * roots), sizes @ spreads, np.abs(rows) @ carried
+        fresh = (rough**2).sum() + 2 * unit * (spread**2).sum()
+        return float((mean * mean).sum()), *map(float, found), float((own**2).sum()), float(fresh)
 
     def lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
         """`lengths` of many rows, by their form."""
@@ -148,12 +148,13 @@ class Moment:
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
 
-    def between(self, left: Array, right: Array) -> float:
-        """The sum over the rows of the covariances of left z and right z."""
+    def between(self, left: Array, right: Array, entries: NDArray[np.intp] | None = None) -> float:
+        """The sum over the rows of the covariances of left z and right z, the right ones given at ``entries`` of z."""
         if self.certain:
             return 0.0
-        other = columns(right)
-        return float((product(left, self.covariance, columns(left), other) * right[..., other]).sum())
+        used = columns(right)
+        other = used if entries is None else entries[used]
+        return float((product(left, self.covariance, columns(left), other) * right[..., used]).sum())
 
     def square(self, rows: Array, sizes: Array | None = None) -> Number:
         """E||rows z||^2 and its rounding error."""

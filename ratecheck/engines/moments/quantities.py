@@ -2,8 +2,14 @@
 
 A name is ``form:what`` or one of `remembered.NAMES`. The forms of `changes` are about a round. ``participant:R`` and
 ``participant:step:V`` are about every client that takes part in a round by itself: one entry for each. ``largest:R`` is
-the root of the largest client's part of R, where nothing is random. The forms of `totals` add up over the run: one
-entry in all.
+the root of the largest client's part of R, where nothing is random.
+
+Others add up a quantity q_t over the run, in one entry: with tau_t as in `participation.delays.per_round`, q_-1 = 0,
+and round T requested although T rounds, 0 ... T-1, are the run,
+
+* ``total``: sum_{t<T} q_t, and ``total_T``: sum_{t<=T} q_t;
+* ``windows``: sum_{t<T} sum_{t-tau_t <= p < t} q_p;
+* ``delayed_windows``: sum_{t<T} tau_t sum_{t-tau_t <= p < t} q_p.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.model.remembering import remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.expected_records import Expectation
-from ratecheck.engines.moments import coordinates, remembered, totals
+from ratecheck.engines.moments import coordinates, remembered
 from ratecheck.engines.moments.changes import Changes
 from ratecheck.engines.moments.expectation import Recorder, check_exact
 from ratecheck.engines.moments.moment import EPS, Number
@@ -30,6 +36,10 @@ from ratecheck.execution.one_thread import single_threaded
 from ratecheck.participation import Trace, delays
 
 Matrix = NDArray[np.bool_]
+
+
+# Sums over the run.
+_TOTALS = ("total", "total_T", "windows", "delayed_windows")
 
 
 def known(name: str) -> bool:
@@ -45,7 +55,7 @@ def expect(setup: Setup, names: Iterable[str], *, progress: Progress | None = No
     """
     check_exact(setup)
     names = tuple(names)
-    forms = {name: _head(name, totals.FORMS) for name in names}
+    forms = {name: _head(name, _TOTALS) for name in names}
     singles = {name: name.startswith("participant:") for name in names}
     if len(set(singles.values())) > 1 or len({form is None for form in forms.values()}) > 1:
         raise InputError(f"{', '.join(names)} are about different things: rounds, participants or the run")
@@ -163,11 +173,23 @@ def _of_participants(result: Expectation, matrix: Matrix | None, T: int, inner: 
     return replace(result, records=records, errors=errors, sizes=sizes, places=places)
 
 
+def _weights(form: str, matrix: Matrix, T: int) -> Array:
+    """The weight of every round of ``matrix`` (T or more rows) in a sum over the run."""
+    tau = delays.per_round(matrix)
+    counts = np.zeros(len(tau))
+    if form in ("total", "total_T"):
+        counts[: T + (form == "total_T")] = 1.0
+        return counts
+    for t in range(T):
+        counts[max(t - tau[t], 0) : t] += tau[t] if form == "delayed_windows" else 1.0
+    return counts
+
+
 def _of_the_run(result: Expectation, matrix: Matrix | None, T: int, names: dict[str, tuple[str, str]]) -> Expectation:
     """One entry: the sums."""
     if matrix is None:
         raise InputError("who takes part is random: draw a trace")
-    counts = {form: totals.weights(form, matrix, T) for form, _ in names.values()}
+    counts = {form: _weights(form, matrix, T) for form, _ in names.values()}
 
     records, errors = {}, {}
     for name, (form, what) in names.items():

@@ -131,26 +131,35 @@ class Transition:
     ) -> Number:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
         matrix = before if after is None else before + self.round_map.told(after)
-        return self._inner(left, size, matrix, self.of(before, after, more))
+        right = self.of(before, after, more)
+        return self._inner(left, size, right, self.moment.between(left, matrix))
 
-    def _inner(self, left: Array, size: Array | None, matrix: Array, right: Moment) -> Number:
-        """E<left z, x> for x of the moment ``right``, of which z tells ``matrix z``."""
+    def _inner(self, left: Array, size: Array | None, right: Moment, covariance: float) -> Number:
+        """E<left z, x> for x of the moment ``right``, the rows of both having that ``covariance``."""
         moment = self.moment
-        value = float(((left @ moment.mean) * right.mean).sum()) + moment.between(left, matrix)
+        value = float(((left @ moment.mean) * right.mean).sum()) + covariance
         return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
+
+    @cached_property
+    def _used(self) -> tuple[NDArray[np.intp], Transition]:
+        """The entries of which the round makes those that it changes, and these alone before and after it."""
+        used, part = self.round_map.used
+        return used, self if part is self.round_map else Transition(self.moment.part(used), part)
 
     @cached_property
     def change(self) -> tuple[NDArray[np.intp], Moment]:
         """The entries that the round may change, and the moment of what it adds to them."""
-        at = self.round_map.moving
-        same = np.eye(self.moment.covariance.shape[-1])[at]
-        return at, self.of(-same, same)
+        used, part = self._used
+        at = part.round_map.moving
+        same = np.eye(len(used))[at]
+        return used[at], part.of(-same, same)
 
     def inner_change(self, left: Array, size: Array) -> Number:
         """E<left z, z' - z> at the entries of `change`, for the rows of the others as well."""
-        at, change = self.change
-        same = np.eye(left.shape[-1])[at]
-        return self._inner(left[..., at, :], size[..., at, :], self.round_map.told(same) - same, change)
+        (at, change), (used, part) = self.change, self._used
+        same = np.eye(len(used))[part.round_map.moving]
+        left, size = left[..., at, :], size[..., at, :]
+        return self._inner(left, size, change, self.moment.between(left, part.round_map.told(same) - same, used))
 
     @cached_property
     def magnitude(self) -> Array:

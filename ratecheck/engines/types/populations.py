@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.model.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.counts import count_probabilities
 from ratecheck.engines.moments.expectation import (
     Moments,
     check_affine,
@@ -48,6 +47,7 @@ from ratecheck.engines.moments.terms import Sides
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import epochs
 from ratecheck.errors import InputError
+from ratecheck.participation.model.counts import count_probabilities
 from ratecheck.participation.model.law import Clients, Multinomial, RoundLaw, Sets, Subsets
 
 # Clients up to which the possible numbers of participants are gone through, where the server divides by theirs.
