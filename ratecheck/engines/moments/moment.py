@@ -234,6 +234,7 @@ class LocalMoments:
 
     def __init__(self, moment: Moment, positions: NDArray[np.intp]) -> None:
         square = ..., positions[:, :, None], positions[:, None, :]
+        self._certain = moment.certain
         self._covariance, self._off, self._rounding = moment.each(lambda each: each[square])
         self._mean, self._loose, self._rough, self._roots, self._spreads = (
             column(each)[..., positions, :]
@@ -244,7 +245,7 @@ class LocalMoments:
         """E<left x, right x> of every part, and their rounding errors, for stacks (parts, rows, entries) and sizes."""
         rows, others = left[0], right[0]
         means = ((rows @ self._mean) * (others @ self._mean)).sum(axis=(-2, -1))
-        values = means + ((rows @ self._covariance) * others).sum(axis=(-2, -1))
+        values = means if self._certain else means + ((rows @ self._covariance) * others).sum(axis=(-2, -1))
         lengths = self._lengths(*left)
         errors = product_errors(lengths, lengths if left is right else self._lengths(*right))
         return added_up(values), added_up(errors)
@@ -252,9 +253,11 @@ class LocalMoments:
     def _lengths(self, rows: Array, sizes: Array) -> tuple[Array, Array, Array]:
         """`Moment.lengths`, of every part."""
         mean, unit = rows @ self._mean, rows.shape[-1] + 8
-        square, off, rounding = (
-            ((rows @ matrix) * rows).sum(axis=(-2, -1)) for matrix in (self._covariance, self._off, self._rounding)
-        )
+        off = ((rows @ self._off) * rows).sum(axis=(-2, -1))
+        square = rounding = np.zeros_like(off)
+        if not self._certain:
+            random = self._covariance, self._rounding
+            square, rounding = (((rows @ matrix) * rows).sum(axis=(-2, -1)) for matrix in random)
         own, spread = sizes @ (self._loose + unit * self._roots), sizes @ self._spreads
         rough = np.abs(rows) @ self._rough
         error = EPS * (np.sqrt(np.maximum(off, 0.0)) + np.sqrt((own**2).sum(axis=(-2, -1))))
