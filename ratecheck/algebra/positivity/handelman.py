@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import compress
 from operator import add, sub
 
 import numpy as np
@@ -228,7 +227,7 @@ def _times(one: Monomial, other: Monomial) -> Monomial:
 
 def _quotient(one: Monomial, other: Monomial, free: tuple[bool, ...]) -> Monomial | None:
     quotient = tuple(map(sub, one, other))
-    if min(quotient) < 0 or any(e % 2 for e in compress(quotient, free)):
+    if min(quotient) < 0 or any(e % 2 for e in itertools.compress(quotient, free)):
         return None
     return quotient
 
