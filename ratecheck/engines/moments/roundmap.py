@@ -255,8 +255,12 @@ class RoundMap:
 
     def _bounds(self, moment: Moment) -> tuple[Array, Array]:
         """What a round adds to the diagonals of ``off`` and ``rounding``."""
-        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
-        return off, self._rough(moment, self.pushed(moment)[1])
+
+        def find() -> tuple[Array, Array]:
+            off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
+            return off, self._rough(moment, self.pushed(moment)[1])
+
+        return self._once("_bounds_of", moment, find)
 
     @property
     def apart(self) -> bool:
