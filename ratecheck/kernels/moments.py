@@ -46,7 +46,7 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
             M, C, E, R = mean[run, p], covariance[run, p], off[run, p], rounding[run, p]
             columns[:, :] = 0.0
             put_added(places[r], p, cut, c, added, used, A, wrong, noise, own_off, rough)
-            put_map(keep, clients, unit, near, A, terms, wrong)
+            put_map(keep, clients, unit + 2, near, A, terms, wrong)
             for entry in range(size):
                 before[entry] = M[entry, 0]
             after[:] = before
@@ -68,6 +68,25 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
             follow_error(A, used, unit, moved, loose, own_off, E, told, turned)
             follow_covariance(A, used, unit, noise, C, R, told, turned)
             add_majorant(1.0, rough, R)
+
+
+@kernel_apart
+def join_added(keep, clients, added):
+    """A round's map (P, a, a + 1), its error and terms, and the noise's covariance, ``off`` and ``rough`` (P, a, 1).
+
+    See `carry_rounds`, whose participants' all of ``added`` is: these are the entries that change.
+    """
+    m, P, s = added[2].shape[:3]
+    cut, c = len(keep), s - len(keep)
+    a = cut + c * m
+    used, places, near = np.arange(a + 1), np.arange(m), np.empty((a, a + 1), np.int64)
+    put_columns(cut, c, near)
+    A, wrong, terms = np.empty((P, a, a + 1)), np.empty((P, a, a + 1)), np.zeros((P, a, a + 1))
+    noise, off, rough = np.empty((P, a, a)), np.zeros((P, a, 1)), np.zeros((P, a, 1))
+    for p in range(P):
+        put_added(places, p, cut, c, added, used, A[p], wrong[p], noise[p], off[p, :, 0], rough[p, :, 0])
+        put_map(keep, clients, 0.0, near, A[p], terms[p], wrong[p])
+    return A, wrong, terms, noise, off, rough
 
 
 @kernel_apart
@@ -171,8 +190,11 @@ def put_added(places, p, cut, c, added, used, B, wrong, noise, off, rough):
 
 
 @kernel
-def put_map(keep, clients, unit, near, A, terms, wrong):
-    """Make of B in ``A`` the map, fill ``terms`` with the size of its terms, and raise ``wrong`` by its rounding."""
+def put_map(keep, clients, weight, near, A, terms, wrong):
+    """Make of B in ``A`` the map, and fill ``terms`` with the size of its terms.
+
+    ``wrong`` is raised by its rounding, and by ``weight`` times the map.
+    """
     cut = len(keep)
     for i in range(len(A)):
         changes = 0.0
@@ -189,7 +211,7 @@ def put_map(keep, clients, unit, near, A, terms, wrong):
             more = A[i, j]
             A[i, j] = same + more
             terms[i, j] = abs(same) + abs(more)
-            wrong[i, j] += changes * abs(same) + (clients + 4) * abs(more) + (unit + 2) * abs(A[i, j])
+            wrong[i, j] += changes * abs(same) + (clients + 4) * abs(more) + weight * abs(A[i, j])
 
 
 @kernel

@@ -401,11 +401,8 @@ class KeptRound(RoundMap):
     def __init__(self, at: NDArray[np.intp], used: NDArray[np.intp], size: int, found: RoundMap) -> None:
         self._at, self._used, self._size = at, used, size
         noise = found.noise
-        # What takes the entries of columns: views of what is whole.
         self._rows: tuple[Any, ...] = ..., at, slice(None)
         self._sources: tuple[Any, ...] = ..., used, slice(None)
-        if len(at) == size - 1:
-            self._rows, self._sources = (..., slice(size - 1), slice(None)), (...,)
         noise = Noise(noise.covariance, self._placed(noise.off), self._placed(noise.rough))
         super().__init__(found.mean, found.error, found.terms, noise)
 

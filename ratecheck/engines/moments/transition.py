@@ -49,7 +49,11 @@ class Transition:
         """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
         moment, round_map = self.moment, self.round_map
         matrix = before if after is None else before + round_map.told(after)
-        matrices = [sandwich(matrix, part) for part in (moment.covariance, moment.off, moment.rounding)]
+        off = sandwich(matrix, moment.off)
+        if moment.certain:
+            matrices = [np.zeros_like(off), off, np.zeros_like(off)]
+        else:
+            matrices = [sandwich(matrix, moment.covariance), off, sandwich(matrix, moment.rounding)]
         size, unit = np.abs(before) if size is None else size, matrix.shape[-1] + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
