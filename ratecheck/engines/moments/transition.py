@@ -31,6 +31,7 @@ from ratecheck.engines.moments.moment import (
     sandwich,
     single,
     squares,
+    stacked,
 )
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
@@ -75,7 +76,9 @@ class Transition:
     def square(self, before: Array, after: Array | None = None, size: Array | None = None) -> Number:
         """E||before z + after z'||^2; ``size`` bounds the terms of both together."""
         rows = self.of(before, after, size)
-        return rows.square(np.eye(before.shape[-2]))
+        lengths = _lengths(rows)
+        value = float(squares(rows.mean).sum()) + float(diagonal(rows.covariance).sum())
+        return value, product_error(lengths, lengths)
 
     def changes(self, rows: Array, groups: int) -> tuple[Array, Array]:
         """E||rows (z' - z)||^2 of each of so many groups of the rows, equally many each, with the errors of `square`.
@@ -144,7 +147,7 @@ class Transition:
         moment, one, other = self.moment, columns(left), columns(matrix)
         between = product(left, moment.covariance, one, other)
         value = float(((left @ moment.mean) * right.mean).sum() + np.sum(between * matrix[..., other]))
-        return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
+        return value, product_error(moment.lengths(left, size), _lengths(right))
 
     @cached_property
     def change(self) -> tuple[NDArray[np.intp], Moment]:
@@ -270,6 +273,17 @@ class Displaced:
         means = (left.rows @ self.before.mean) * (right.rows @ self.mean)
         value = float(means.sum()) + self.displacement.form_before(left, right).on(self.before.covariance)
         return value, product_error(self.before.lengths_of(left), self.lengths(right))
+
+
+def _lengths(moment: Moment) -> tuple[float, float, float]:
+    """`Moment.lengths` of all entries."""
+    unit, mean = moment.mean.shape[-2 if stacked(moment.mean) else 0] + 8, moment.mean
+    square, off, rounding = (float(diagonal(each).sum()) for each in (moment.covariance, moment.off, moment.rounding))
+    own, fresh = moment.loose + unit * moment.roots, (moment.rough**2).sum() + 2 * unit * (moment.spreads**2).sum()
+    length = float(np.sqrt((mean * mean).sum() + abs(square)))
+    # What is too small to be squared is there all the same.
+    length = max(length, SMALL) if mean.any() else length
+    return length, EPS * float(np.sqrt(max(off, 0.0)) + np.linalg.norm(own)), EPS * (max(rounding, 0.0) + float(fresh))
 
 
 def _diagonal(rows: Array, matrix: Array, groups: int) -> Array:
