@@ -25,8 +25,8 @@ TINY = 1e-305
 SMALL = 1e-150
 # A form of at most one entry in so many is taken at these alone; forms that speak of one in so many, together.
 _SPARSE, _FEW = 16, 4
-# Forms of a stack with at most so many rows, of at least so many entries, are found by a kernel.
-_ROWS, _LONG = 4, 32
+# Forms of a stack with at most so many rows are found by a kernel.
+_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ def chosen(rows: Array, matrix: Array) -> Array:
 
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'`` for a symmetric matrix, of the entries that the rows speak of."""
-    if rows.ndim == 3 and rows.shape[-2] <= _ROWS and rows.shape[-1] >= _LONG:
+    if rows.ndim == 3 and rows.shape[-2] <= _ROWS:
         return np.asarray(symmetric_forms(np.ascontiguousarray(rows), np.ascontiguousarray(matrix)))
     if (found := single(rows)) is not None:
         at, factors = found
