@@ -46,7 +46,7 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
             M, C, E, R = mean[run, p], covariance[run, p], off[run, p], rounding[run, p]
             columns[:, :] = 0.0
             put_added(places[r], p, cut, c, added, used, A, wrong, noise, own_off, rough)
-            put_map(keep, clients, unit, near, A, terms, wrong)
+            put_map(keep, clients, unit + 2, near, A, terms, wrong)
             for entry in range(size):
                 before[entry] = M[entry, 0]
             after[:] = before
@@ -65,18 +65,65 @@ def carry_rounds(runs, members, places, keep, clients, added, mean, covariance, 
                 rough[used[i]] += 2 * unit * noise[i, i]
             for entry in range(size):
                 rough[entry] = math.sqrt(rough[entry])
-            follow(A, used, E, told, turned)
-            follow_errors(unit, moved, loose, E)
-            follow(A, used, C, told, turned)
-            for i in range(a):
-                for j in range(a):
-                    C[used[i], used[j]] += noise[i, j]
-            follow(A, used, R, told, turned)
-            for entry in range(size):
-                before[entry] = math.sqrt(max(R[entry, entry], 0.0))
-            add_majorant(4 * unit * _EPS, before, R)
+            follow_error(A, used, unit, moved, loose, own_off, E, told, turned)
+            follow_covariance(A, used, unit, noise, C, R, told, turned)
             add_majorant(1.0, rough, R)
-            add_majorant(1.0, own_off, E)
+
+
+@kernel_apart
+def join_added(keep, clients, added):
+    """A round's map (P, a, a + 1), its error and terms, and the noise's covariance, ``off`` and ``rough`` (P, a, 1).
+
+    See `carry_rounds`, whose participants' all of ``added`` is: these are the entries that change.
+    """
+    m, P, s = added[2].shape[:3]
+    cut, c = len(keep), s - len(keep)
+    a = cut + c * m
+    used, places, near = np.arange(a + 1), np.arange(m), np.empty((a, a + 1), np.int64)
+    put_columns(cut, c, near)
+    A, wrong, terms = np.empty((P, a, a + 1)), np.empty((P, a, a + 1)), np.zeros((P, a, a + 1))
+    noise, off, rough = np.empty((P, a, a)), np.zeros((P, a, 1)), np.zeros((P, a, 1))
+    for p in range(P):
+        put_added(places, p, cut, c, added, used, A[p], wrong[p], noise[p], off[p, :, 0], rough[p, :, 0])
+        put_map(keep, clients, 0.0, near, A[p], terms[p], wrong[p])
+    return A, wrong, terms, noise, off, rough
+
+
+@kernel_apart
+def carry_matrices(A, used, unit, moved, loose, own_off, noise, certain, covariance, off, rounding):
+    """Make a round of a run in place of its matrices (P, size, size), but for what adds to the rounding.
+
+    The map A is (P, a, a + 1) on the entries ``used``; ``moved``, ``loose`` and the noise's ``own_off`` are columns
+    (P, size, 1). Where all is ``certain``, covariance and rounding stay.
+    """
+    P, a, width = A.shape
+    told, turned = np.empty((a, off.shape[2])), np.empty((width, a))
+    for p in range(P):
+        follow_error(A[p], used, unit, moved[p, :, 0], loose[p, :, 0], own_off[p, :, 0], off[p], told, turned)
+        if not certain:
+            follow_covariance(A[p], used, unit, noise[p], covariance[p], rounding[p], told, turned)
+
+
+@kernel
+def follow_error(A, used, unit, moved, loose, own_off, off, told, turned):
+    """Put the bound of the error after the round in the place of ``off``; the last two are scratch."""
+    follow(A, used, off, told, turned)
+    follow_errors(unit, moved, loose, off)
+    add_majorant(1.0, own_off, off)
+
+
+@kernel
+def follow_covariance(A, used, unit, noise, covariance, rounding, told, turned):
+    """Put the covariance after the round in the place of that before it, and its rounding so far."""
+    follow(A, used, covariance, told, turned)
+    for i in range(len(A)):
+        for j in range(len(A)):
+            covariance[used[i], used[j]] += noise[i, j]
+    follow(A, used, rounding, told, turned)
+    roots = np.empty(len(rounding))
+    for entry in range(len(rounding)):
+        roots[entry] = math.sqrt(max(rounding[entry, entry], 0.0))
+    add_majorant(4 * unit * _EPS, roots, rounding)
 
 
 @kernel
@@ -143,8 +190,11 @@ def put_added(places, p, cut, c, added, used, B, wrong, noise, off, rough):
 
 
 @kernel
-def put_map(keep, clients, unit, near, A, terms, wrong):
-    """Make of B in ``A`` the map, fill ``terms`` with the size of its terms, and raise ``wrong`` by its rounding."""
+def put_map(keep, clients, weight, near, A, terms, wrong):
+    """Make of B in ``A`` the map, and fill ``terms`` with the size of its terms.
+
+    ``wrong`` is raised by its rounding, and by ``weight`` times the map.
+    """
     cut = len(keep)
     for i in range(len(A)):
         changes = 0.0
@@ -161,7 +211,7 @@ def put_map(keep, clients, unit, near, A, terms, wrong):
             more = A[i, j]
             A[i, j] = same + more
             terms[i, j] = abs(same) + abs(more)
-            wrong[i, j] += changes * abs(same) + (clients + 4) * abs(more) + (unit + 2) * abs(A[i, j])
+            wrong[i, j] += changes * abs(same) + (clients + 4) * abs(more) + weight * abs(A[i, j])
 
 
 @kernel
@@ -253,3 +303,28 @@ def add_majorant(weight, numbers, matrix):
     weight *= count(numbers)
     for entry in range(len(numbers)):
         matrix[entry, entry] += weight * numbers[entry] * numbers[entry]
+
+
+@kernel_apart
+def symmetric_forms(rows, matrices):
+    """``rows M rows'`` of stacks (P, r, size) of few rows and (P, size, size) of symmetric M: one half of M is read."""
+    P, r, size = rows.shape
+    found, told = np.zeros((P, r, r)), np.empty((r, size))
+    for p in range(P):
+        told[:, :] = 0.0
+        for i in range(size):
+            row = matrices[p, i]
+            for k in range(r):
+                factor = rows[p, k, i]
+                if factor != 0.0:
+                    for j in range(i):
+                        told[k, j] += factor * row[j]
+                    # Both halves are added below.
+                    told[k, i] += 0.5 * factor * row[i]
+        for k in range(r):
+            for other in range(r):
+                for entry in range(size):
+                    term = told[k, entry] * rows[p, other, entry]
+                    found[p, k, other] += term
+                    found[p, other, k] += term
+    return found

@@ -9,6 +9,7 @@ from ratecheck.engines import setup
 from ratecheck.engines.moments import coordinates, quantities
 from ratecheck.engines.moments.coordinates import CoordinateMoments
 from ratecheck.engines.moments.expectation import Moments
+from ratecheck.engines.moments.moment import sandwich
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic
@@ -91,6 +92,37 @@ def test_a_moment_is_used_up_by_whom_it_is_left_to(sigma: float) -> None:
         for name in ("mean", "covariance", "off", "rounding"):
             np.testing.assert_array_equal(getattr(after, name), getattr(again, name))
             np.testing.assert_array_equal(getattr(moment, name), getattr(after, name))
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_a_round_is_that_of_its_map_on_the_whole_state(sigma: float) -> None:
+    """C' = A C A' + N, with what participants add on every line by itself, whoever takes part."""
+    moments = CoordinateMoments(_setup("fedsum-cr", sigma=sigma, step_sizes=STEPS))
+    lines = [Moments(line.setup, line.rounds_of) for line in moments.parts]
+    moment = moments.start()
+    for t in range(5):
+        round_map, maps = moments.round_map(t), [line.round_map(t) for line in lines]
+        after = round_map.advance(moment)
+        for k, one in enumerate(maps):
+            if not round_map.idle:
+                at, used = round_map.moving, [*round_map.moving, moments.size - 1]
+                for name in ("mean", "error", "terms"):
+                    found, whole = getattr(round_map, name)[k], getattr(one, name)[np.ix_(at, used)]
+                    np.testing.assert_allclose(found, whole, rtol=1e-12, atol=1e-14)
+            expected = one.mean @ moment.covariance[k] @ one.mean.T + one.noise.covariance
+            np.testing.assert_allclose(after.covariance[k], expected, rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose(after.mean[k], one.mean @ moment.mean[k], rtol=1e-12, atol=1e-15)
+            np.testing.assert_array_equal(after.covariance[k], after.covariance[k].T)
+        moment = after
+
+
+@pytest.mark.parametrize("rows", [1, 3, 6])
+def test_forms_of_a_stack_are_those_of_its_parts(rows: int) -> None:
+    """Of few rows, some of whose entries are 0, by one half of each matrix."""
+    rng = np.random.default_rng(0)
+    maps, roots = rng.normal(size=(2, rows, 9)) * (rng.random((2, rows, 9)) < 0.6), rng.normal(size=(2, 9, 9))
+    matrices = roots @ roots.swapaxes(1, 2)
+    np.testing.assert_allclose(sandwich(maps, matrices), maps @ matrices @ maps.swapaxes(1, 2), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("method", ["fedsum", "fedsum-cr"])

@@ -105,6 +105,7 @@ class AffineRounds:
         self._alike = setup.alike
         self._matrices: dict[tuple[Any, ...], Array] = {}
         self._read: dict[tuple[int, float], ClientTables] = {}
+        self._aggregates: dict[int, tuple[Array, Array]] = {}
         sizes = tuple(setup.sizes.values())
         self.server, self.client, self.local, self.message, self.point = (
             Layout(counts, sizes)
@@ -322,9 +323,11 @@ class AffineRounds:
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
-        table = self.tables.aggregate(participants)
-        keep = self.server.expand(table, self.server)
-        return keep, self.server.expand(table, self.message, column=self._slots[0])
+        if participants not in self._aggregates:
+            table = self.tables.aggregate(participants)
+            keep = self.server.expand(table, self.server)
+            self._aggregates[participants] = keep, self.server.expand(table, self.message, column=self._slots[0])
+        return self._aggregates[participants]
 
     def sent(self, i: int) -> tuple[Array, Array]:
         """Matrices from client i's state and from what it sent to its new state: the identity without compression."""

@@ -22,8 +22,9 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, ClientRound
 from ratecheck.engines.moments.expectation import KEPT_INCREMENTS, Moments, client_by_client
 from ratecheck.engines.moments.moment import EPS, Moment
-from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap, kept
+from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.moments import join_added
 
 # What so many clients add in later rounds is found with what is needed.
 _AHEAD = 128
@@ -185,13 +186,7 @@ class CoordinateMoments(Moments):
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
         found = self.found([(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server)
-        if self.most(len(members)):
-            members, found = np.arange(self.n), [_among(each, members, self.n) for each in found]
-        return self.joined(members, keep, [each.swapaxes(0, 1) for each in found])
-
-    def most(self, count: int) -> bool:
-        """Whether so many clients are so many of all that a round of all takes no longer: those away add nothing."""
-        return 2 * count >= self.n
+        return self._joined(members, keep, found)
 
     def found(self, members: Sequence[tuple[int, float]], to_server: Array) -> list[Array]:
         """What clients with their delays add, as arrays (clients, coordinates, ...): B, its error, and their noise."""
@@ -203,43 +198,12 @@ class CoordinateMoments(Moments):
         every = added, wrong, *([getattr(each, name) for each in noises] for name in ("covariance", "off", "rough"))
         return [np.stack(each) for each in every]
 
-    def joined(self, members: NDArray[np.intp], keep: Array, added: Sequence[Array]) -> KeptRound:
-        """The round of ``members`` (clients,), in which these add what is `found`, (coordinates, clients, ...)."""
+    def _joined(self, members: NDArray[np.intp], keep: Array, added: Sequence[Array]) -> KeptRound:
+        """The round of ``members`` (clients,), which add what is `found`."""
         cut, c = self.server, self.client
         at = np.concatenate([np.arange(cut), (cut + c * members[:, None] + np.arange(c)).ravel()])
-        used = np.append(at, self.size - 1)
-        A_0 = np.eye(len(at), len(used))
-        A_0[:cut, :cut] = keep[:cut, :cut]
-        B, error, covariance = (self._placed(each, len(at)) for each in added[:3])
-        off, rough = (self._roots_of(each) for each in added[3:])
-        error += 4 * np.abs(A_0) * ~kept(A_0[:, :-1])[:, None] + (self.distinct + 4) * np.abs(B)
-        found = RoundMap(A_0 + B, error, np.abs(A_0) + np.abs(B), Noise(covariance, off, rough))
-        return KeptRound(at, used, self.size, found)
-
-    def _placed(self, parts: Array, size: int) -> Array:
-        """The sum of what clients add, (..., clients, entries, entries), on entries of (server, clients, constant)."""
-        cut, c, m = self.server, self.client, parts.shape[-3]
-        constants = parts.shape[-1] - cut - c
-        matrix = np.zeros((*parts.shape[:-3], size, size + constants))
-        mine = cut + c * np.arange(m)[:, None] + np.arange(c)
-        own = ..., slice(cut, cut + c)
-        total = parts[..., :cut, :].sum(axis=-3)
-        matrix[..., :cut, :cut] = total[..., :cut]
-        matrix[..., :cut, mine] = parts[..., :cut, :][own].swapaxes(-3, -2)
-        matrix[..., mine, :cut] = parts[..., cut:, :cut]
-        matrix[..., mine[:, :, None], mine[:, None]] = parts[..., cut:, :][own]
-        if constants:
-            matrix[..., :cut, -1] = total[..., -1]
-            matrix[..., mine, -1] = parts[..., cut:, -1]
-        return matrix
-
-    def _roots_of(self, roots: Array) -> Array:
-        """Roots (..., clients, entries, 1) of mean squares of what clients add, as a column (..., entries, 1)."""
-        cut = self.server
-        # The noises of clients are independent.
-        servers = np.sqrt((roots[..., :cut, :] ** 2).sum(axis=-3))
-        mine = roots[..., cut:, :]
-        return np.concatenate([servers, mine.reshape(*mine.shape[:-3], -1, 1)], axis=-2)
+        A, error, terms, *noise = join_added(np.ascontiguousarray(keep[:cut, :cut]), self.distinct, tuple(added))
+        return KeptRound(at, np.append(at, self.size - 1), self.size, RoundMap(A, error, terms, Noise(*noise)))
 
     def slope_rows(self, i: int) -> Array:
         """See `Moments.slope_rows`, of all coordinates."""
@@ -252,10 +216,3 @@ class CoordinateMoments(Moments):
     def variable_rows(self, name: str, i: int) -> Array:
         """See `Moments.variable_rows`, of all coordinates."""
         return np.stack([line.variable_rows(name, i) for line in self._lines])
-
-
-def _among(parts: Array, members: NDArray[np.intp], n: int) -> Array:
-    """What some of the clients add, as that of all: zeros for the others."""
-    found = np.zeros((n, *parts.shape[1:]))
-    found[members] = parts
-    return found

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
+from ratecheck.kernels.moments import symmetric_forms
 
 # A value and its rounding error.
 Number = tuple[float, float]
@@ -28,6 +29,8 @@ SMALL = 1e-150
 _SPARSE, _FEW = 16, 4
 # A row that speaks of at most one entry in so many is taken with others that do.
 _NARROW = 8
+# Forms of a stack with at most so many rows are found by a kernel.
+_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -107,28 +110,34 @@ class Moment:
         # Rows that speak of a few entries cost little, unless they are taken with others.
         few = np.count_nonzero(sizes.any(axis=tuple(range(sizes.ndim - 2))), axis=-1) * _NARROW <= sizes.shape[-1]
         groups = [few, ~few] if few.any() and not few.all() else [slice(None)]
-        parts = zip(*(self._squares(rows[..., at, :], sizes[..., at, :]) for at in groups), strict=True)
-        mean, square, off, rounding, own, fresh = map(sum, parts)
-        length = float(np.sqrt(mean + abs(square)))
-        # What is too small to be squared is there all the same.
-        length = max(length, SMALL) if (rows @ self.mean).any() else length
-        return length, EPS * float(np.sqrt(max(off, 0.0)) + np.sqrt(own)), EPS * (max(rounding, 0.0) + fresh)
+        sums = [self._squares(rows[..., at, :], sizes[..., at, :]) for at in groups]
+        square, off, rounding, own, fresh = map(sum, zip(*sums, strict=True))
+        return _lengths(rows @ self.mean, square, off, rounding, own, fresh)
+
+    def own_lengths(self) -> tuple[float, float, float]:
+        """`lengths` of the rows of the identity: of x itself."""
+        unit = self.mean.shape[-2 if stacked(self.mean) else 0] + 8
+        found = self.each(lambda matrix: np.asarray(diagonal(matrix).sum()))
+        own = ((self.loose + unit * self.roots) ** 2).sum()
+        fresh = (self.rough**2).sum() + 2 * unit * (self.spreads**2).sum()
+        square, off, rounding = map(float, found)
+        return _lengths(self.mean, square, off, rounding, float(own), float(fresh))
 
     def _squares(self, rows: Array, sizes: Array) -> tuple[float, ...]:
-        """Sums over the rows of which `lengths` are made."""
+        """Sums over the rows of which `lengths` are made, beside the squares of their means."""
         used = columns(sizes)
-        vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
+        vectors = [self.loose, self.rough, self.roots, self.spreads]
         square_of: tuple[Any, ...] = (...,)
         if 2 * len(used) < rows.shape[-1]:
             rows, sizes, square_of = rows[..., used], sizes[..., used], (..., used[:, None], used)
             at = (..., used, slice(None)) if stacked(self.mean) else used
             vectors = [vector[at] for vector in vectors]
-        means, loose, carried, roots, spreads = vectors
-        mean, unit = rows @ means, rows.shape[-1] + 8
+        loose, carried, roots, spreads = vectors
+        unit = rows.shape[-1] + 8
         found = self.each(lambda matrix: np.asarray(((rows @ matrix[square_of]) * rows).sum()))
         own, spread, rough = sizes @ (loose + unit * roots), sizes @ spreads, np.abs(rows) @ carried
         fresh = (rough**2).sum() + 2 * unit * (spread**2).sum()
-        return float((mean * mean).sum()), *map(float, found), float((own**2).sum()), float(fresh)
+        return *map(float, found), float((own**2).sum()), float(fresh)
 
     def lengths_of(self, wide: WideRows) -> tuple[float, float, float]:
         """`lengths` of many rows, by their form."""
@@ -268,6 +277,16 @@ class LocalMoments:
         return length, error, EPS * (np.maximum(rounding, 0.0) + fresh)
 
 
+def _lengths(
+    mean: Array, square: float, off: float, rounding: float, own: float, fresh: float
+) -> tuple[float, float, float]:
+    """`Moment.lengths`, of sums over rows with this ``mean``."""
+    length = float(np.sqrt((mean * mean).sum() + abs(square)))
+    # What is too small to be squared is there all the same.
+    length = max(length, SMALL) if mean.any() else length
+    return length, EPS * float(np.sqrt(max(off, 0.0)) + np.sqrt(own)), EPS * (max(rounding, 0.0) + fresh)
+
+
 def product_errors(left: tuple[Array, Array, Array], right: tuple[Array, Array, Array]) -> Array:
     """`product_error` of every part."""
     (a, da, ra), (b, db, rb) = left, right
@@ -350,7 +369,9 @@ def chosen(rows: Array, matrix: Array) -> Array:
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
-    """``rows matrix rows'``, of the entries that the rows speak of."""
+    """``rows matrix rows'`` for a symmetric matrix, of the entries that the rows speak of."""
+    if rows.ndim == 3 and rows.shape[-2] <= _ROWS:
+        return np.asarray(symmetric_forms(np.ascontiguousarray(rows), np.ascontiguousarray(matrix)))
     if (found := single(rows)) is not None:
         at, factors = found
         return np.asarray(factors[:, None] * matrix[..., at[:, None], at] * factors)

@@ -25,6 +25,8 @@ from ratecheck.errors import InputError
 
 OF_NOISE = frozenset({"noise2", "noise_inner"})
 NAMES = OF_NOISE | {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2"}
+# So many sums of rows are kept, at most.
+_KEPT = 64
 
 
 class Remembered:
@@ -49,11 +51,13 @@ class Remembered:
 
         slopes_taken = steps.reshape(-1, *[1] * (slopes.ndim - 1)) * slopes
         # All rows of all clients: sums over these are taken in every round.
-        self._now = np.stack([moments.gradient_rows(i) for i in range(moments.n)])
-        self._gradients = np.asarray(moments.measured[0]) @ kept("last") - slopes_taken
-        taken = f"taken_{blocks[0]}" in moments.setup.algorithm.client
-        self._noise = kept("taken") - self._gradients if taken else None
-        self._sizes, self._last_sizes = _sized(self._now, slopes), _sized(self._gradients, slopes_taken)
+        now = np.stack([moments.gradient_rows(i) for i in range(moments.n)])
+        gradients = np.asarray(moments.measured[0]) @ kept("last") - slopes_taken
+        self._rows = {"now": now, "gradients": gradients}
+        self._rows |= {"sizes": _sized(now, slopes), "last_sizes": _sized(gradients, slopes_taken)}
+        if f"taken_{blocks[0]}" in moments.setup.algorithm.client:
+            self._rows["noise"] = kept("taken") - gradients
+        self._sums: dict[tuple[str, bytes], Array] = {}
 
     def quantity(self, name: str, t: int, round_: Transition) -> Number:
         """One quantity of round t."""
@@ -64,27 +68,35 @@ class Remembered:
             counted = present if name == "noise2" else present * ~self._taking[t]
             if not (self._noisy and counted.any()):
                 return 0.0, 0.0
-            assert self._noise is not None
-            noise = _sum(self._noise, counted)
-            nothing = np.zeros_like(noise)
+            noise = self._sum("noise", counted)
             if name == "noise2":
-                return round_.square(nothing, noise, _sum(self._last_sizes, present))
+                return round_.square(np.zeros_like(noise), noise, self._sum("last_sizes", present))
             p = self._setup.parameters(0)
-            now, size = (_sum(rows, everybody / len(steps)) for rows in (self._now, self._sizes))
-            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise, size))
+            now, size = (self._sum(rows, everybody / len(steps)) for rows in ("now", "sizes"))
+            # What others remember is, after the round, what it is before it.
+            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, noise, size=size))
         mean = name.startswith("mean_")
         counted = present / steps if mean else present
         if name not in ("gradients2", "mean_gradients2"):
             # Who has just taken all gradients at x^t remembers what they are there.
             stale = np.where(self._taking[t] & self._still, 0.0, 1.0)
             counted, everybody, steps = counted * stale, everybody * stale, steps * stale
-        gradients, size = _sum(self._gradients, counted), _sum(self._last_sizes, counted)
+        gradients, size = self._sum("gradients", counted), self._sum("last_sizes", counted)
         if name in ("gradients2", "mean_gradients2"):
             return round_.square(np.zeros_like(gradients), gradients, size)
         whole = everybody if mean else steps
         if not whole.any():
             return 0.0, 0.0
-        return round_.square(_sum(self._now, whole), -gradients, size + _sum(self._sizes, whole))
+        return round_.square(self._sum("now", whole), -gradients, size + self._sum("sizes", whole))
+
+    def _sum(self, name: str, weights: Array) -> Array:
+        """The weighted sum over the clients of their rows of this name: weights come again once all are present."""
+        key = name, weights.tobytes()
+        if key not in self._sums:
+            if len(self._sums) == _KEPT:
+                self._sums.clear()
+            self._sums[key] = np.tensordot(weights, self._rows[name], 1)
+        return self._sums[key]
 
 
 def _still(setup: Setup, i: int) -> bool:
@@ -106,7 +118,3 @@ def _sized(rows: Array, slopes: Array) -> Array:
     size = np.abs(rows)
     size[..., -1] = np.abs(slopes[..., -1])
     return size
-
-
-def _sum(rows: Array, weights: Array) -> Array:
-    return np.asarray(np.tensordot(weights, rows, 1))

@@ -25,6 +25,7 @@ from ratecheck.engines.moments.moment import (
     squares,
     turned,
 )
+from ratecheck.kernels.moments import carry_matrices
 
 _Found = TypeVar("_Found")
 
@@ -251,8 +252,12 @@ class RoundMap:
 
     def _bounds(self, moment: Moment) -> tuple[Array, Array]:
         """What a round adds to the diagonals of ``off`` and ``rounding``."""
-        off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
-        return off, self._rough(moment, self.pushed(moment)[1])
+
+        def find() -> tuple[Array, Array]:
+            off = 2 * majorant(self._loose(moment)) + majorant(self.noise.off)
+            return off, self._rough(moment, self.pushed(moment)[1])
+
+        return self._once("_bounds_of", moment, find)
 
     @property
     def apart(self) -> bool:
@@ -398,13 +403,8 @@ class KeptRound(RoundMap):
     def __init__(self, at: NDArray[np.intp], used: NDArray[np.intp], size: int, found: RoundMap) -> None:
         self._at, self._used, self._size = at, used, size
         noise = found.noise
-        # What takes the rows of matrices and the entries of columns, and those of a square: views of what is whole.
         self._rows: tuple[Any, ...] = ..., at, slice(None)
         self._sources: tuple[Any, ...] = ..., used, slice(None)
-        self._square: tuple[Any, ...] = ..., at[:, None], at
-        if len(at) == size - 1:
-            whole = slice(size - 1)
-            self._rows, self._sources, self._square = (..., whole, slice(None)), (...,), (..., whole, whole)
         noise = Noise(noise.covariance, self._placed(noise.off), self._placed(noise.rough))
         super().__init__(found.mean, found.error, found.terms, noise)
 
@@ -494,25 +494,6 @@ class KeptRound(RoundMap):
         bounds = (scaled_squares(rows, each) for each in self._bounds(moment))
         return [sandwich(rows[..., self._at], self.noise.covariance), *bounds]
 
-    def linear(self, matrices: Array) -> Array:
-        """See `RoundMap.linear`, for symmetric matrices."""
-        return np.stack(self.followed(matrices[0], matrices[1:]))
-
-    def followed(self, covariance: Array, bounds: Sequence[Array] | Array) -> list[Array]:
-        """See `RoundMap.followed`: symmetric as they are made."""
-        found = [matrix.copy() for matrix in (covariance, *bounds)]
-        for matrix in found:
-            self._follow(matrix)
-        return found
-
-    def _follow(self, matrix: Array) -> None:
-        """Put a second moment after the round in the place of that before it."""
-        told = self.mean @ matrix[self._sources]
-        # A product with what does not stand row by row is slow.
-        square = self.mean @ np.ascontiguousarray(turned(told)[self._sources])
-        matrix[self._rows] = turned(matrix)[self._rows] = told
-        matrix[self._square] = (square + turned(square)) / 2
-
     def advance(self, moment: Moment) -> Moment:
         """See `RoundMap.advance`."""
         covariance, off, rounding = (each.copy() for each in (moment.covariance, moment.off, moment.rounding))
@@ -522,20 +503,18 @@ class KeptRound(RoundMap):
         """See `RoundMap.carry`: what a round leaves as it is stays where it is."""
         if self.idle:
             return moment
-        mean, (fresh, moved) = self._mean(moment.mean), self._errors(moment)
+        mean, moved = self._mean(moment.mean), self._reach(np.sqrt(np.maximum(diagonal(moment.off), 0.0)))
         covariance, off, rounding = moment.covariance, moment.off, moment.rounding
         certain = self.calm and moment.certain
-        self._follow(off)
-        self._follow_errors(off, moved, fresh)
+        # Of what is before the round, which the new moment takes the place of.
+        rough = np.zeros(()) if certain else self._rough(moment, np.zeros(()))
+        carry_matrices(
+            self.mean, self._used, float(self._unit), moved, self._loose(moment), self.noise.off,
+            self.noise.covariance, certain, covariance, off, rounding,
+        )  # fmt: skip
         if certain:
             return moment.determined(mean, off)
-        # Of what is before the round, which the new moment takes the place of.
-        rough = self._rough(moment, np.zeros(()))
-        self._follow(covariance)
-        covariance[self._square] += self.noise.covariance
-        self._follow(rounding)
-        _add(off, majorant(self.noise.off))
-        _add(rounding, rough + self._guard(rounding))
+        _add(rounding, rough)
         nothing = np.zeros_like(moment.loose)
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 

@@ -69,7 +69,9 @@ class Transition:
     def square(self, before: Array, after: Array | None = None, size: Array | None = None) -> Number:
         """E||before z + after z'||^2; ``size`` bounds the terms of both together."""
         rows = self.of(before, after, size)
-        return rows.square(np.eye(before.shape[-2]))
+        lengths = rows.own_lengths()
+        value = float(squares(rows.mean).sum()) + float(diagonal(rows.covariance).sum())
+        return value, product_error(lengths, lengths)
 
     def changes(self, rows: Array, groups: int) -> tuple[Array, Array]:
         """E||rows (z' - z)||^2 of each of so many groups of the rows, equally many each, with the errors of `square`.
@@ -138,7 +140,7 @@ class Transition:
         """E<left z, x> for x of the moment ``right``, the rows of both having that ``covariance``."""
         moment = self.moment
         value = float(((left @ moment.mean) * right.mean).sum()) + covariance
-        return value, product_error(moment.lengths(left, size), right.lengths(np.eye(left.shape[-2])))
+        return value, product_error(moment.lengths(left, size), right.own_lengths())
 
     @cached_property
     def _used(self) -> tuple[NDArray[np.intp], Transition]:
