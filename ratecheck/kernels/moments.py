@@ -12,15 +12,18 @@ before the next run does: what it is stays where a processor is fast.
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.kernels.compile import kernel, kernel_apart
+
+_Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Rows of numbers are as long as a multiple of that, so that none are left over where so many are multiplied at once.
 _LANES = 16
 
 
-def beside(covariance, off, rounding):
+def beside(covariance: _Array, off: _Array, rounding: _Array) -> _Array:
     """The matrices (..., size, size) of a moment beside one another, without the constant, on which they are 0.
 
     Row k of (..., size - 1, 3 (size - 1) and zeros) is the k-th of the covariance, of ``off`` and of ``rounding``.

@@ -248,8 +248,8 @@ class Recorder:
         used = columns(np.concatenate([np.abs(each).reshape(-1, each.shape[-1]) for each in sides]))
         self._rows, self._sizes, self._large = (each[..., used] for each in (self._rows, self._sizes, self._large))
         self._products = [
-            (q, factor, *((rows[..., used], sizes[..., used]) for rows, sizes in sides))
-            for q, factor, *sides in self._products
+            (q, factor, (left[0][..., used], left[1][..., used]), (right[0][..., used], right[1][..., used]))
+            for q, factor, left, right in self._products
         ]
         self._set_forms()
         return used
