@@ -19,6 +19,7 @@ from ratecheck.engines.moments.moment import Moment
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.types import fastest
+from ratecheck.kernels.moments.drawn import beside
 from ratecheck.participation import Bernoulli, Participation, Uniform
 from ratecheck.participation.trace import drawn as drawn_trace
 from ratecheck.problems import Quadratic
@@ -113,7 +114,7 @@ def test_step_sizes_are_followed_together(method: str, pattern: Participation, m
 
     monkeypatch.setattr(Recorder, "record", recorded)
     found = drawn.expect(mixed)
-    assert [shape[0] for shape in shapes] == [6] * T
+    assert [shape[0] for shape in shapes] == [6 * T]
     for run, each in zip(mixed, found, strict=True):
         _digits(drawn.expect([run]), [each])
         _same(expectation.expect(run), each)
@@ -185,3 +186,28 @@ def test_one_that_overflows() -> None:
     found = drawn.expect([nobody, busy])
     assert np.isfinite(found[0].records["G_u"]).all()
     assert np.isnan(found[1].records["G_u"][-1])
+
+
+def test_recorded_entries_say_all() -> None:
+    """Quantities are the same of a state of which nothing else is left."""
+    run = _run("fedsum", 0.3, eta_g=0.7, eta_l=0.02)
+    moments = CoordinateMoments(run)
+    *_, last = moments.before_rounds()
+    values, errors = moments.recorder().record(last)
+    recorder = moments.recorder()
+    used = recorder.narrow()
+    assert len(used) < moments.size
+    vectors = (getattr(last, name)[..., used, :] for name in ("mean", "loose", "rough"))
+    matrices = (getattr(last, name)[..., used[:, None], used] for name in ("covariance", "off", "rounding"))
+    mean, loose, rough = vectors
+    found, wrong = recorder.record(Moment(mean, *matrices, loose, rough))
+    np.testing.assert_allclose(found, values, rtol=1e-12)
+    np.testing.assert_allclose(wrong, errors, rtol=1e-9)
+
+
+def test_matrices_beside_one_another() -> None:
+    """Row by row, without the constant, and with zeros after them."""
+    one, two, three = np.arange(27.0).reshape(3, 1, 3, 3)
+    found = beside(one, two, three)
+    np.testing.assert_array_equal(found[0, 1, :6], [*one[0, 1, :2], *two[0, 1, :2], *three[0, 1, :2]])
+    assert not found[..., 6:].any()

@@ -24,7 +24,7 @@ from ratecheck.engines.moments.expectation import KEPT_INCREMENTS, Moments, clie
 from ratecheck.engines.moments.moment import EPS, Moment
 from ratecheck.engines.moments.roundmap import KeptRound, Noise, RoundMap
 from ratecheck.engines.setup import Setup
-from ratecheck.kernels.moments import join_added
+from ratecheck.kernels.moments.kept import join_added
 
 # What so many clients add in later rounds is found with what is needed.
 _AHEAD = 128

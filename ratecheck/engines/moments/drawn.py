@@ -7,9 +7,8 @@ step sizes, and a round of all runs takes from it what their participants add.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from ratecheck.engines.moments.expectation import Recorder
 from ratecheck.engines.moments.moment import Moment
 from ratecheck.engines.setup import Setup
 from ratecheck.execution.one_thread import single_threaded
-from ratecheck.kernels.moments import carry_rounds
+from ratecheck.kernels.moments.drawn import beside, carry_rounds
 
 # Numbers of all matrices that are followed at once, and what is kept of clients, at most.
 _AT_ONCE, _KEPT = 2**23, 2**24
@@ -115,14 +114,16 @@ class _DrawnRuns:
     """Runs on several traces, ``setups`` in the order of their step sizes."""
 
     def __init__(self, group: _Group, setups: Sequence[Setup]) -> None:
-        self._recorder, self._recursions = group.recorder, group.recursions
+        self._recursions, self._entries = group.recursions, group.recorder.narrow()
+        self._recorder = group.recorder
         self._setups, self._T = setups, setups[0].T
         # The number of a run's recursion.
         self._own = np.repeat(np.arange(len(group.recursions)), [len(each.places) for each in group.recursions])
         self._taking = np.stack([np.asarray(setup.trace.fixed(self._T)) for setup in setups])
-        self._delays = setups[0].algorithm.uses_delay
-        self._last = np.full(self._taking.shape[::2], -1)
-        self._longest = _longest(self._taking) if self._delays else 1
+        self._counts = self._taking.sum(axis=2)
+        self._delays = np.ones(self._taking.shape, dtype=np.intp)
+        if setups[0].algorithm.uses_delay:
+            self._delays = _delays(self._taking)
         # Where what a client adds stands among all that was found, by recursion, client and delay, for each number of
         # participants.
         self._known: dict[int, NDArray[np.intp]] = {}
@@ -132,14 +133,17 @@ class _DrawnRuns:
 
     def expectations(self) -> list[Expectation]:
         """The recorded quantities, run by run."""
-        recorder, starts = self._recorder, [self._recursions[k].start for k in self._own.tolist()]
-        moment = Moment(*(np.stack([getattr(each, name) for each in starts]) for name in _ARRAYS))
-        values, errors = np.empty((2, len(recorder.names), len(self._setups), self._T))
-        for t in range(self._T):
-            found, wrong = recorder.record(moment)
-            values[..., t], errors[..., t] = found.T, wrong.T
-            if t + 1 < self._T:
-                moment = self._advance(moment, t)
+        starts = [self._recursions[k].start for k in self._own.tolist()]
+        mean = np.stack([each.mean[..., 0] for each in starts])
+        matrices = beside(*(np.stack([getattr(each, name) for each in starts]) for name in _MATRICES))
+        recorder, runs = self._recorder, len(starts)
+        values, errors = np.empty((2, len(recorder.names), runs, self._T))
+        many = self._rounds_at_once()
+        for first in range(0, self._T, many):
+            rounds = slice(first, min(first + many, self._T))
+            told = recorder.record(self._advance(mean, matrices, rounds))
+            for whole, part in zip((values, errors), told, strict=True):
+                whole[..., rounds] = part.T.reshape(len(whole), runs, -1)
         names = recorder.names
         return [
             Expectation(
@@ -151,50 +155,61 @@ class _DrawnRuns:
             for r, setup in enumerate(self._setups)
         ]
 
-    def _advance(self, moment: Moment, t: int) -> Moment:
-        """The moments after round t, in the place of those before it: runs with as many participants go together."""
-        taking = self._taking[:, t]
-        delays = np.ones(taking.shape, dtype=np.intp)
-        if self._delays:
-            delays = t - self._last
-            self._last[taking] = t
-        counts = taking.sum(axis=1)
-        for count in np.unique(counts).tolist():
-            runs = np.flatnonzero(counts == count)
-            members = np.ascontiguousarray(np.nonzero(taking[runs])[1].reshape(len(runs), count))
-            places = self._places(self._own[runs], members, delays[runs[:, None], members])
-            for own, at in self._of_recursions(runs):
-                keep, _ = self._aggregate(own, count)
-                carry_rounds(
-                    runs[at], members[at], places[at], keep, self._recursions[own].moments.distinct, self._added,
-                    moment.mean, moment.covariance, moment.off, moment.rounding,
-                )  # fmt: skip
-        # What was found of the moment before does not hold of the one after.
-        return _finite(replace(moment))
+    def _rounds_at_once(self) -> int:
+        """How many rounds every run makes before it is the turn of the next: what is kept of them has a limit."""
+        moments, runs = self._recursions[0].moments, len(self._own)
+        s, parts = moments.server + moments.client, len(moments.parts)
+        added = int(self._counts.max()) * parts * (3 * s + 4) * s
+        told = 3 * parts * len(self._entries) ** 2
+        return max(min(_KEPT // (runs * max(added, 1)), _AT_ONCE // (runs * told)), 1)
+
+    def _advance(self, mean: Array, matrices: Array, rounds: slice) -> Moment:
+        """The recorded entries before these rounds, (runs times rounds, ...), and all after them in their place."""
+        members, places = self._participants(rounds)
+        shape, many = (*members.shape[:2], mean.shape[1]), len(self._entries)
+        means, found = np.empty((*shape, many)), np.empty((*shape[:2], 3, shape[2], many, many))
+        first = self._recursions[0].moments
+        keep = np.zeros((members.shape[2] + 1, first.server, first.server))
+        runs = np.arange(len(members))
+        for own, each in enumerate(self._recursions):
+            at = runs[self._own == own]
+            for count in np.unique(self._counts[at, rounds]).tolist():
+                keep[count] = self._aggregate(own, count)[0]
+            carry_rounds(
+                at, members[at], places[at], keep, each.moments.distinct, self._added, mean, matrices,
+                self._entries, means, found,
+            )  # fmt: skip
+        means, found = means.reshape(-1, *means.shape[2:], 1), found.reshape(-1, *found.shape[2:])
+        nothing = np.zeros_like(means)
+        return Moment(means, found[:, 0], found[:, 1], found[:, 2], nothing, nothing)
 
     def _aggregate(self, own: int, count: int) -> tuple[Array, Array]:
         """What the server keeps of itself, and what it makes of clients, where so many take part."""
         if (own, count) not in self._server:
             moments = self._recursions[own].moments
             keep, to_server = moments.rounds_of.aggregate(count)
-            servers = slice(moments.server)
-            self._server[own, count] = np.ascontiguousarray(keep[servers, servers]), to_server
+            self._server[own, count] = keep[: moments.server, : moments.server], to_server
         return self._server[own, count]
 
-    def _of_recursions(self, runs: NDArray[np.intp]) -> Iterator[tuple[int, slice]]:
-        """Which of these runs, in their order, have a recursion."""
-        own = self._own[runs]
-        ends = np.flatnonzero(np.diff(own, append=len(self._recursions))) + 1
-        for first, end in itertools.pairwise([0, *ends.tolist()]):
-            yield int(own[first]), slice(first, end)
+    def _participants(self, rounds: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Participants (runs, rounds, most) and where stands what they add, -1 after the last one."""
+        if sum(each.size for each in self._added) > _KEPT:
+            self._known, self._added, self._filled = {}, (), 0
+        counts = self._counts[:, rounds]
+        members, places = np.full((2, *counts.shape, counts.max()), -1)
+        for count in np.unique(counts).tolist():
+            runs, at = np.nonzero(counts == count)
+            taking = np.nonzero(self._taking[:, rounds][runs, at])[1].reshape(len(runs), count)
+            delays = self._delays[:, rounds][runs[:, None], at[:, None], taking]
+            members[runs, at, :count], places[runs, at, :count] = taking, self._places(self._own[runs], taking, delays)
+        return members, places
 
     def _places(self, own: NDArray[np.intp], members: NDArray[np.intp], delays: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where what these clients add stands among all that was found, which is `found` where it is new."""
-        if sum(each.size for each in self._added) > _KEPT:
-            self._known, self._added, self._filled = {}, (), 0
         count = members.shape[1]
         if count not in self._known:
-            self._known[count] = np.full((len(self._recursions), self._taking.shape[2], self._longest + 1), -1)
+            most = int(self._delays.max())
+            self._known[count] = np.full((len(self._recursions), self._taking.shape[2], most + 1), -1)
         known = self._known[count]
         unknown = known[own[:, None], members, delays] < 0
         for k in np.unique(own[unknown.any(axis=1)] if self._added else own).tolist():
@@ -218,28 +233,14 @@ class _DrawnRuns:
             each[first : self._filled] = more
 
 
-def _longest(taking: NDArray[np.bool_]) -> int:
-    """The largest delay of a participant in traces (runs, T, n)."""
-    last, longest = np.full(taking.shape[::2], -1), 1
+def _delays(taking: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """How many rounds ago those who take part in traces (runs, T, n) did so before, counted from -1; 1 of others."""
+    last, found = np.full(taking.shape[::2], -1), np.ones(taking.shape, dtype=np.intp)
     for t in range(taking.shape[1]):
         now = taking[:, t]
-        longest = max(longest, int((t - last)[now].max(initial=1)))
+        found[:, t][now] = t - last[now]
         last[now] = t
-    return longest
+    return found
 
 
-_ARRAYS = tuple(field.name for field in fields(Moment))
-
-
-def _of_all(moment: Moment, change: Callable[[Array], Array]) -> Moment:
-    """The moment of which every array is changed so."""
-    return Moment(*(change(getattr(moment, name)) for name in _ARRAYS))
-
-
-def _finite(moment: Moment) -> Moment:
-    """The moment, NaN in the runs in which one overflowed."""
-    sums = moment.covariance.sum(axis=(1, 2, 3)) + moment.mean.sum(axis=(1, 2, 3))
-    if np.isfinite(sums).all():
-        return moment
-    beyond = ~np.isfinite(sums)[:, None, None, None]
-    return _of_all(moment, lambda each: np.where(beyond, np.nan, each))
+_MATRICES = ("covariance", "off", "rounding")

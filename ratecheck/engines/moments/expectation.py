@@ -144,6 +144,9 @@ class Recorder:
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=-1).max(initial=0)) + 8
         # Quantities that are made of squares: the others have no form.
         self._squared = np.flatnonzero(self._shares.any(axis=(*range(self._shares.ndim - 2), -1)))
+        self._set_forms()
+
+    def _set_forms(self) -> None:
         self._forms = MomentForms.of(self._squares(self._owner))
         positive = bool((self._owner >= 0).all())
         self._above = self._forms if positive else MomentForms.of(self._squares(self._shares))
@@ -235,6 +238,18 @@ class Recorder:
         if len(forms.entries):
             found[..., self._squared] = forms.on(matrix.reshape(*matrix.shape[:-parts], -1))
         return found
+
+    def narrow(self) -> NDArray[np.intp]:
+        """Let the state be that of the entries that the quantities speak of, which are returned."""
+        sides = [self._rows, self._sizes, *(part for *_, left, right in self._products for part in (*left, *right))]
+        used = columns(np.concatenate([np.abs(each).reshape(-1, each.shape[-1]) for each in sides]))
+        self._rows, self._sizes, self._large = (each[..., used] for each in (self._rows, self._sizes, self._large))
+        self._products = [
+            (q, factor, (left[0][..., used], left[1][..., used]), (right[0][..., used], right[1][..., used]))
+            for q, factor, left, right in self._products
+        ]
+        self._set_forms()
+        return used
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, (names,) or (runs, names), and their rounding errors."""

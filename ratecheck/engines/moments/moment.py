@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.kernels.moments import symmetric_forms
+from ratecheck.kernels.moments.kept import symmetric_forms
 
 # A value and its rounding error.
 Number = tuple[float, float]

@@ -25,7 +25,7 @@ from ratecheck.engines.moments.moment import (
     squares,
     turned,
 )
-from ratecheck.kernels.moments import carry_matrices
+from ratecheck.kernels.moments.kept import carry_matrices
 
 _Found = TypeVar("_Found")
 

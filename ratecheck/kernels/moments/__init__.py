@@ -1,0 +1,1 @@
+"""Compiled rounds of exact moments."""
