@@ -57,7 +57,8 @@ class CertifiedCase:
     about no run. ``T`` is the number of rounds, None where nothing needs it. ``work`` is what each client does in a
     round, None where nothing needs it. ``samples``: bounds have to hold for what the oracles answer, noise included.
     ``cocoercive``: L is that of <A z - A w, z - w> >= ||A z - A w||^2/L, and no Lipschitz constant. ``law`` is the law
-    of the noise, None for that of the problem. ``own_functions``: the method's steps are those on f_i.
+    of the noise, None for that of the problem. ``own_functions``: the method's steps are those on f_i. ``apart`` is the
+    case that finds what does not depend on the participation.
     """
 
     problem: Problem
@@ -71,6 +72,11 @@ class CertifiedCase:
     cocoercive: bool = False
     law: NoiseLaw | None = None
     own_functions: bool = False
+    apart: CertifiedCase | None = field(default=None, repr=False, compare=False)
+
+    def on(self, participation: Participation) -> CertifiedCase:
+        """The case with this participation, which knows of the problem what this one does."""
+        return replace(self, participation=participation, apart=self)
 
     @cached_property
     def drawn_delays(self) -> delays.Distribution:
@@ -134,17 +140,23 @@ class CertifiedCase:
     @cached_property
     def minimum(self) -> MinimumFacts | None:
         """The facts of the minimum where f is quadratic."""
+        if self.apart is not None:
+            return self.apart.minimum
         problem = self.problem.objective
         return None if problem is None else MinimumFacts(problem, self.problem.start(self.start), self.known["L"].value)
 
     @cached_property
     def gradients(self) -> GradientFacts | None:
         """The facts of gradients where f is quadratic."""
+        if self.apart is not None:
+            return self.apart.gradients
         return None if self.problem.objective is None else GradientFacts(self.problem.objective.forms)
 
     @cached_property
     def known(self) -> Mapping[str, Constant]:
         """The constants that the problem certifies; declared ones are tested at some points."""
+        if self.apart is not None:
+            return self.apart.known
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         found = self.problem.certified(start, self.noise, self.weights)
         check_declared(self.problem, found, start)

@@ -169,10 +169,14 @@ class Setting:
 
     def case(self, trace: Participation) -> CertifiedCase:
         """The problem, the run and this participation, for which constants are certified."""
+        return self._case.on(trace)
+
+    @cached_property
+    def _case(self) -> CertifiedCase:
         assumed = self.statement.assumptions
         samples, cocoercive = (each in assumed for each in (Assumption.EVERY_SAMPLE, Assumption.COCOERCIVE_OPERATOR))
         return CertifiedCase(
-            self.problem, trace, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples,
+            self.problem, None, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples,
             cocoercive, None if self.options.noise is None else self.law,
             self.method is not None and self.method.algorithm.own_functions,
         )  # fmt: skip
