@@ -20,7 +20,7 @@ from ratecheck.algorithms.model.algorithm import TermOver
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.expectation import Moments, Recorder
 from ratecheck.engines.moments.moment import LocalMoments, added_up, column
-from ratecheck.engines.moments.terms import Sides, Terms, together
+from ratecheck.engines.moments.terms import RecordedTerms, Sides, together
 from ratecheck.engines.moments.transition import Transition, scaled, total
 from ratecheck.engines.records import plan
 from ratecheck.errors import InputError
@@ -110,7 +110,7 @@ class Changes:
         record = recorded.records[recorded.names.index(name)]
         if len(record.rows) or any(terms[0].over is not TermOver.CLIENTS for terms in record.terms):
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
-        of_terms = Terms(moments, recorded)
+        of_terms = RecordedTerms(moments, recorded)
         own, found = np.stack([moments.inputs(i) for i in range(moments.n)]), []
         for terms in record.terms:
             left, right = (

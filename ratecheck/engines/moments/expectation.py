@@ -41,7 +41,7 @@ from ratecheck.engines.moments.moment import (
     turned,
 )
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, kept, mixture
-from ratecheck.engines.moments.terms import Sides, Terms, summands, together
+from ratecheck.engines.moments.terms import RecordedTerms, Sides, summands, together
 from ratecheck.engines.records import RecordPlan, plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
@@ -158,7 +158,7 @@ class Recorder:
     def _read(self, moments: Moments) -> tuple[tuple[Array, Array, Array], list[tuple[int, float, Sides, Sides]]]:
         """Rows, their sizes and their weights in the quantities, and the products."""
         recorded, size = self._plan(moments), moments.size
-        terms = Terms(moments, recorded)
+        terms = RecordedTerms(moments, recorded)
         rows, sizes, weights, owners = (
             [np.zeros((0, size))],
             [np.zeros((0, size))],
@@ -549,7 +549,8 @@ class Moments:
             P = np.eye(self.size)
             P[self.server : -1, self.server : -1] = mixing.matrix
             general = general.sometimes(P, mixing.share)
-        if coins or not parts:
+        # Without variables of clients there are no blocks.
+        if coins or not parts or not self.client:
             return general
         own = np.stack([part.rows[self.server :] for part in parts])
         return BlockRound(general, A_0 + B, self.server, own, mixing)

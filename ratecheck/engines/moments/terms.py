@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ratecheck.algorithms.model.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array
 from ratecheck.engines.records import RecordPlan
-
-if TYPE_CHECKING:
-    from ratecheck.engines.moments.expectation import Moments
+from ratecheck.engines.setup import Setup
 
 # Rows on z, and the size of the terms that were added up to them.
 Sides = tuple[Array, Array]
+
+
+class StateMaps(Protocol):
+    """What is said of a state by maps of it, client by client: see `Moments`."""
+
+    setup: Setup
+    size: int
+
+    def slot_rows(self, i: int, block: int, slot: int) -> Array:
+        """See `Moments.slot_rows`."""
+
+    def mean(self, parts: Sequence[Array] | Array) -> Array:
+        """See `Moments.mean`."""
+
+    def over_clients(self, i: int, left: Sides, right: Sides) -> list[tuple[float, Sides, Sides]]:
+        """See `Moments.over_clients`."""
 
 
 def together(sides: Sequence[Sides]) -> Sides:
@@ -25,7 +39,7 @@ def together(sides: Sequence[Sides]) -> Sides:
 
 
 def summands(
-    moments: Moments, column: Sequence[TermMap], sides: tuple[Sides, Sides]
+    moments: StateMaps, column: Sequence[TermMap], sides: tuple[Sides, Sides]
 ) -> Iterator[tuple[float, Sides, Sides]]:
     """A term, whose ``sides`` are given client by client, as products of maps of z and what each is multiplied by."""
     if column[0].over is TermOver.MEANS:
@@ -37,10 +51,10 @@ def summands(
             yield term.factor / share, left, right
 
 
-class Terms:
+class RecordedTerms:
     """Terms of what a run records as maps of z, with the slots of which they are made."""
 
-    def __init__(self, moments: Moments, recorded: RecordPlan) -> None:
+    def __init__(self, moments: StateMaps, recorded: RecordPlan) -> None:
         self._moments, self._recorded = moments, recorded
         self._slots: dict[tuple[int, int], Array] = {}
 
