@@ -72,11 +72,14 @@ class CertifiedCase:
     cocoercive: bool = False
     law: NoiseLaw | None = None
     own_functions: bool = False
-    apart: CertifiedCase | None = field(default=None, repr=False, compare=False)
+    # Not given: a case that is another one in anything else has to find all anew.
+    apart: CertifiedCase | None = field(default=None, init=False, repr=False, compare=False)
 
     def on(self, participation: Participation) -> CertifiedCase:
         """The case with this participation, which knows of the problem what this one does."""
-        return replace(self, participation=participation, apart=self)
+        found = replace(self, participation=participation)
+        object.__setattr__(found, "apart", self)
+        return found
 
     @cached_property
     def drawn_delays(self) -> delays.Distribution:

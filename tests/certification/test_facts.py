@@ -15,7 +15,7 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from bounds.theorem import theorem
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
-from ratecheck.certification.certified_constants import ALONE
+from ratecheck.certification.certified_constants import ALONE, CertifiedCase
 from ratecheck.certification.exact_constants import participations
 from ratecheck.certification.uncertified import lacking, required, unmet
 from ratecheck.errors import InputError
@@ -388,3 +388,13 @@ def test_participations_are_counted_before_they_are_listed(n, m, T):
 def test_what_decides_a_constant_is_said_of_all_that_cannot_be_claimed_otherwise():
     """A refusal says what to change in place of the constant."""
     assert on_trace_module._DECIDED.keys() == ALONE
+
+
+def test_what_the_problem_knows_is_found_once_for_all_participations():
+    """And anew for another problem, whatever participation the case was made on."""
+    first, second = (Quadratic(np.full((2, 1, 1), curvature), np.ones((2, 1)), 1) for curvature in (1.0, 3.0))
+    case = CertifiedCase(first, None, 5)
+    one, other = (case.on(Uniform(2, m)) for m in (1, 2))
+    assert one.known is other.known
+    assert one.fact("tau_max") != other.fact("tau_max")
+    assert dataclasses.replace(one, problem=second).fact("L").value == pytest.approx(3.0)
