@@ -21,11 +21,10 @@ class Expectation:
     ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds follow what the
     composition of local steps, the rounds and the quantities themselves round, as the run carries it on.
 
-    Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one).
-    ``overflowed``: a moment has left the range of floats, whether or not the records say so. ``sizes`` holds, of a
-    quantity that is a difference, how large it would be if nothing in it cancelled. ``rounds`` is T where fewer were
-    followed, since the run blows up early. ``notes`` say what a verdict has to tell of how the run was followed,
-    ``least`` of what left sides are known from below only.
+    Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
+    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
+    nothing in it cancelled. ``rounds`` is T where fewer were followed, since the run blows up early. ``notes`` say what
+    a verdict has to tell of how the run was followed, ``least`` of what left sides are known from below only.
     """
 
     records: dict[str, Array]
@@ -33,7 +32,7 @@ class Expectation:
     weights: dict[str, float]
     rate: float
     places: Sequence[Place] | None = None
-    overflowed: bool = False
+    course: Array | None = None
     sizes: dict[str, Array] = field(default_factory=dict)
     rounds: int | None = None
     notes: tuple[str, ...] = ()
@@ -45,7 +44,7 @@ class Expectation:
     @property
     def metric(self) -> Array:
         """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""
-        return weighted(self.records, self.weights)
+        return weighted(self.records, self.weights) if self.course is None else self.course
 
     def place(self, entry: int) -> Place:
         """Round and client of an entry."""
@@ -59,7 +58,7 @@ class Expectation:
     @property
     def diverged(self) -> bool:
         """Whether a moment left the range of floating-point numbers."""
-        return self.overflowed or not bool(np.isfinite(self.metric).all())
+        return not bool(np.isfinite(self.metric).all())
 
 
 def weighted(records: Mapping[str, Array], weights: Mapping[str, float]) -> Array:

@@ -86,7 +86,9 @@ def _between_rounds(setup: Setup, names: frozenset[str], progress: Progress | No
             "round: it records "
             f"{', '.join(setup.algorithm.recorded)}, f, gap and distance2, and how these change from round to round"
         )
-    found = quantities.expect(setup, {*asked.values()}, progress=progress)
+    changes = {each for each in asked.values() if each not in recorded}
+    records = tuple(dict.fromkeys((*setup.records, *(each for each in asked.values() if each in recorded))))
+    found = quantities.expect(replace(setup, records=records), changes, progress=progress)
 
     def named(parts: Mapping[str, Array]) -> dict[str, Array]:
         return {**parts, **{name: parts[each] for name, each in asked.items() if each in parts}}

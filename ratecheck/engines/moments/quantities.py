@@ -101,21 +101,20 @@ class _Followed:
             method = replace(method, algorithm=remembering(method.algorithm, gradients=of_noise))
         self._setup = replace(setup, method=method, records=tuple(sorted({*records, *setup.records})))
         self._moments = coordinates.moments(self._setup)
-        # Of others it is the change that is asked for, or the clients' parts.
-        self._recorder = Recorder(self._moments, {name for name in names if ":" not in name} - remembered.NAMES)
+        # What is asked for otherwise is known without its value.
+        self._recorder = Recorder(self._moments, {*setup.records, *names})
         changing = [name.removeprefix("change:") for name in names if name.startswith("change:")]
         self._changes = Changes(self._moments, changing)
         self._remembered = Remembered(self._moments) if names & remembered.NAMES else None
 
     def run(self, progress: Progress | None) -> Expectation:
-        """All quantities per round (T,), or per round and client (T, n)."""
+        """All quantities per round (T,), or per round and client (T, n); those of the setup's records as well."""
         rows: dict[str, list[Array]] = {name: [] for name in self._names}
-        overflowed, known = False, dict[str, Number]()
+        metric: list[tuple[Array, Array]] = []
         for t, (moment, round_map) in enumerate(self._moments.rounds()):
             round_ = Transition(moment, round_map)
-            overflowed = overflowed or not bool(np.isfinite(moment.mean).all())
-            if self._recorder.names and not self._single:
-                known = dict(zip(self._recorder.names, zip(*self._recorder.record(moment), strict=True), strict=True))
+            metric.append(self._recorder.record(moment))
+            known = dict(zip(self._recorder.names, zip(*metric[-1], strict=True), strict=True))
             for name in self._names:
                 rows[name].append(np.array(self._number(name, t, round_, known), dtype=float))
             if progress is not None:
@@ -123,11 +122,15 @@ class _Followed:
         if self._setup.algorithm.projects:
             # What the last round changes depends on where it ends.
             self._moments.check_projection(round_map.carry(moment), self._setup.T)
+        values, errors = (np.array(part).T for part in zip(*metric, strict=True))
+        records, rounding = (dict(zip(self._recorder.names, part, strict=True)) for part in (values, errors))
+        weights = self._setup.algorithm.metric(self._rate, self._setup.problem.n)
+        course = sum(weight * records[name] for name, weight in weights.items())
         found = {name: np.array(numbers) for name, numbers in rows.items()}
-        records = {name: numbers[..., 0] for name, numbers in found.items()}
-        rounding = {name: numbers[..., 1] for name, numbers in found.items()}
+        records |= {name: numbers[..., 0] for name, numbers in found.items()}
+        rounding |= {name: numbers[..., 1] for name, numbers in found.items()}
         sizes = {name: numbers[..., 2] for name, numbers in found.items() if numbers.shape[-1] > 2}
-        return Expectation(records, rounding, {}, self._rate, overflowed=overflowed, sizes=sizes)
+        return Expectation(records, rounding, weights, self._rate, course=np.asarray(course), sizes=sizes)
 
     def _number(self, name: str, t: int, round_: Transition, known: Mapping[str, Number]) -> object:
         """Value, error and, of differences, size; or these for every client. Of records they are ``known``."""
