@@ -268,6 +268,19 @@ def test_dual_residual(algorithm):
     assert (found.errors[name][1:] < 1e-12 * found.sizes[name][1:]).all()
 
 
+def test_changes_of_two_records_are_those_of_each():
+    """Products that one of them is made of may be none of the other's."""
+    problem = Quadratic.synthetic(n=9, d=2, shared=2, seed=1, curvature=0.0)
+    rows = np.random.default_rng(5).random((6, 9)) < 0.4
+    run = setup.prepare("fedsum", problem, Trace(rows), K=3, T=6, step_sizes={"eta_g": 0.5, "eta_l": 0.1})
+    names = ("change:gap", "change:f", "change:G_u")
+    found = quantities.expect(run, names)
+    for name in names:
+        np.testing.assert_array_equal(found.records[name], quantities.expect(run, [name]).records[name])
+    # What is measured along the run stays there.
+    assert {*run.records} <= {*found.records}
+
+
 # --- Verdicts ---
 
 ONE = Quadratic(np.ones((1, 1, 1)), np.zeros((1, 1)), shared=1)

@@ -289,6 +289,8 @@ class Recorder:
         size = turned(self._sizes * self._shares[..., q, :, None]) @ self._sizes / self._scale
         for owners, factors, at, left, right in self._together:
             mine = owners == q
+            if not mine.any():
+                continue
             square = at[mine][:, :, None], at[mine][:, None]
             halves = factors[mine][:, None, None] / 2
             for found, share, k in ((form, halves, 0), (size, np.abs(halves) / self._scale, 1)):

@@ -66,8 +66,9 @@ class Moment:
     def each(self, find: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
         """What is found, linearly, of ``covariance``, ``off`` and ``rounding``: 0 of what is 0 if nothing is random."""
         off = find(self.off)
-        nothing = np.zeros_like(off)
-        return (nothing, off, nothing) if self.certain else (find(self.covariance), off, find(self.rounding))
+        if self.certain:
+            return np.zeros_like(off), off, np.zeros_like(off)
+        return find(self.covariance), off, find(self.rounding)
 
     def determined(self, mean: Array, off: Array) -> Moment:
         """The moment of this mean and bound of errors after a round that adds nothing random, of a `certain` one."""
